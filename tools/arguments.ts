@@ -2,7 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 
 const HELP = { help: { type: 'boolean', short: 'h' } } as const;
 
-/** What a tool was called with. Ends the process where help was asked for, or an argument is wrong. */
+/** The tool's arguments. Ends the process if help is asked for or an argument is wrong. */
 export function argumentsOrExit<const T extends ParseArgsOptionsConfig>(options: T, usage: string) {
   try {
     const { values } = parseArgs<{ options: T & typeof HELP }>({ options: { ...options, ...HELP } });

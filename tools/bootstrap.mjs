@@ -1,5 +1,5 @@
-// From a bare checkout to a running program: installs the npm packages when they are missing or out of date, then
-// goes on in the pinned Node when that is newer than the one at hand. Plain JavaScript for Node 18 and later,
+// From a bare checkout to a running program: installs the npm packages if they are missing or out of date, then
+// continues in the pinned Node if that is newer than the current one. Plain JavaScript for Node 18 and later,
 // because it runs before anything else can.
 //
 //   node tools/bootstrap.mjs <file, or command of a package> [arguments…]
@@ -13,7 +13,7 @@ import { withLock } from './lock.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Calls `run` once everything is there; `entry` is the URL of the script that was started, for starting it again. */
+/** Calls `run` once everything is in place; `entry` is the URL of the started script, in case it must be started again. */
 export async function bootstrap(entry, run) {
   await install();
   const pinned = newerNode();
@@ -25,7 +25,7 @@ export async function bootstrap(entry, run) {
         'Install scripts may be off: run "npm rebuild node --ignore-scripts=false", or use a newer Node.',
     );
   }
-  // What was compiled once is not compiled again: half of the time and a fifth of the memory of a start.
+  // Compiled code is reused, which saves half the time and a fifth of the memory of a start.
   if (isCheckout()) module.enableCompileCache?.(join(ROOT, '.mooring', 'compile-cache'));
   await run();
 }
@@ -41,7 +41,7 @@ async function install() {
   });
 }
 
-/** Not a package that npm itself put in place, nor what somebody put where it is to be run. */
+/** Reports whether this is neither a package that npm installed nor a deployed copy. */
 function isCheckout() {
   return (
     !ROOT.split(sep).includes('node_modules') &&
@@ -50,14 +50,14 @@ function isCheckout() {
   );
 }
 
-/** Whether node_modules holds what package-lock.json says, by the note that npm leaves there when it is done. */
+/** Reports whether node_modules holds what package-lock.json says, by the note that npm leaves there when it is done. */
 function isInstalled() {
   const wanted = packagesOf(join(ROOT, 'package-lock.json'));
   const present = packagesOf(join(ROOT, 'node_modules', '.package-lock.json'));
   if (wanted === undefined || present === undefined) return false;
   return Object.entries(wanted).every(([path, { version, integrity, optional }]) => {
     const found = present[path];
-    // Optional packages are those of other platforms.
+    // Missing optional packages are for other platforms.
     if (path === '' || (found === undefined && optional)) return true;
     return found?.version === version && (integrity === undefined || found.integrity === integrity);
   });
@@ -71,10 +71,10 @@ function packagesOf(lockFile) {
   }
 }
 
-/** npm speaks only if it fails: what it warns of (other engines, install scripts) is no news to who wants to run this. */
+/** Shows npm's output only if it fails: its warnings (other engines, install scripts) do not matter to people who run this. */
 function npmCi() {
   const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
-  // Under "npm run" the first folders of PATH hold the Node that is about to be replaced.
+  // Under "npm run", the first folders of PATH hold the Node that is about to be replaced.
   const path = (env.PATH ?? '').split(delimiter).filter((folder) => !folder.split(sep).includes('node_modules'));
   return new Promise((resolve) => {
     const child = spawn('npm', args, { cwd: ROOT, env: { ...env, PATH: path.join(delimiter) } });
@@ -104,13 +104,13 @@ function isNewer(one, other) {
   return index >= 0 && a[index] > b[index];
 }
 
-/** This process becomes a stand-in for the one it starts: it passes signals on and ends as that one ends. */
+/** Turns this process into a stand-in for the one it starts: it passes signals on, and ends as that one ends. */
 function runAgain(node, args) {
   const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   const atTerminal = [0, 1, 2].some((fd) => process[['stdin', 'stdout', 'stderr'][fd]].isTTY);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // A terminal sends these two to both processes by itself.
+      // A terminal sends SIGINT and SIGHUP to both processes by itself.
       if (!atTerminal || signal === 'SIGTERM') child.kill(signal);
     });
   }
@@ -122,7 +122,7 @@ function runAgain(node, args) {
   });
 }
 
-/** Even when the stand-in is killed outright, the channel to it closes. */
+/** Ends with the stand-in: even if that is killed outright, the channel to it closes. */
 function endWithParent() {
   if (!process.channel) return;
   process.on('disconnect', () => process.kill(pid, 'SIGTERM'));
@@ -138,7 +138,7 @@ function fail(message) {
   exit(1);
 }
 
-/** A command of an installed package, or a file of the project. */
+/** Finds a command of an installed package, or a file of the project. */
 function scriptOf(name) {
   const script = [join(ROOT, 'node_modules', '.bin', name), join(ROOT, name)].find((path) => existsSync(path));
   return script === undefined ? fail(`Cannot run "${name}": neither a command nor a file`) : realpathSync(script);

@@ -6,15 +6,15 @@ import { findOnPath, run } from './control-plane/run.ts';
 export interface PinnedModule {
   readonly path: string;
   readonly version: string;
-  /** The hash of its files as go.sum has it: `h1:…`. */
+  /** The hash of its files as in go.sum: `h1:…`. */
   readonly sum: string;
 }
 
-/** The folder with a Go module's files, downloaded unless Go has it already. Throws without Go, and where the hash differs. */
+/** The folder with a Go module's files, downloaded unless Go has it. Throws without Go, or if the hash differs. */
 export async function goModule({ path, version, sum }: PinnedModule): Promise<string> {
   const go = findOnPath('go', process.env['PATH']);
   if (go === undefined) throw new Error(`Cannot download ${path}: this machine has no Go. Install Go`);
-  // In a folder without go.mod, as no module of ours is meant.
+  // Runs in a folder without go.mod, so that it concerns no module of ours.
   const folder = mkdtempSync(join(tmpdir(), 'go-module-'));
   try {
     const env = { ...process.env, GOWORK: 'off', GOFLAGS: '' };

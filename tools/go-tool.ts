@@ -19,7 +19,7 @@ export interface GoTool {
   readonly module: string;
   /** Build tags, with commas. */
   readonly tags?: string;
-  /** How long a small machine takes that has built nothing yet: "3 min". */
+  /** How long the first build takes on a small machine: "3 min". */
   readonly about: string;
 }
 
@@ -30,8 +30,8 @@ export interface GoToolOptions {
 }
 
 /**
- * Path of the tool's binary, built with Go into the user's cache unless it is there already. Tools of one folder share
- * their folder in the cache. Throws when there is neither Go nor a Docker to run it in.
+ * Path of the tool's binary, built with Go into the user's cache unless it is already there. Tools from one folder share
+ * a folder in the cache. Throws if there is neither Go nor a Docker to run it in.
  */
 export async function builtTool(tool: GoTool, options: GoToolOptions = {}): Promise<string> {
   const { env = process.env, log = () => {}, signal } = options;

@@ -1,6 +1,6 @@
 // A lock between processes, in plain JavaScript because the bootstrap uses it before Node can run TypeScript.
-// It saves work and is no guard of correctness: what is done under it must be atomic by itself, because two
-// processes that find the same abandoned lock in the same instant may both go on.
+// It saves work but does not guarantee correctness: what is done under it must be atomic by itself, because two
+// processes that find the same abandoned lock at the same instant may both go on.
 import { mkdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +15,7 @@ export async function withLock(path, onWait, run) {
     if (!waiting) onWait();
     waiting = true;
   }
-  // The holder is known to be alive by the folder's time, not by a process id: that works across containers too.
+  // The folder's time, not a process id, shows that the holder is alive: that works across containers too.
   const beat = setInterval(() => touch(path), BEAT_MS);
   const release = () => rmSync(path, { recursive: true, force: true });
   process.once('exit', release);
@@ -43,17 +43,17 @@ function ageMs(path) {
   try {
     return Date.now() - statSync(path).mtimeMs;
   } catch {
-    return 0; // It is free.
+    return 0; // // It is free.
   }
 }
 
-/** Away in one step, so that of several that wait only one removes it. */
+/** Removes it in one step, so that only one of several waiting processes does. */
 function discard(path) {
   const aside = `${path}.stale-${process.pid}`;
   try {
     renameSync(path, aside);
   } catch {
-    return; // Another was faster.
+    return; // // Another process was faster.
   }
   rmSync(aside, { recursive: true, force: true });
 }
@@ -63,6 +63,6 @@ function touch(path) {
     const now = new Date();
     utimesSync(path, now, now);
   } catch {
-    // Taken over while this process was stopped (a laptop asleep); the work goes on.
+    // Another process took the lock over while this one was stopped (a sleeping laptop); the work goes on.
   }
 }

@@ -1,4 +1,4 @@
-// npm run ok: all static checks, each in one line; what a check printed is shown only when it fails.
+// npm run ok: all static checks, one line each; a check's output is shown only if it fails.
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { run } from './control-plane/run.ts';

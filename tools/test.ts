@@ -1,4 +1,4 @@
-// npm test: runs the tests as vitest does, and ends with one line that counts them.
+// npm test: runs the tests as vitest does, and prints their counts in a last line.
 import { parseCLI, startVitest, type Vitest } from 'vitest/node';
 
 const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
@@ -8,7 +8,7 @@ const { passed, failed, skipped } = count(vitest);
 if (passed + failed === 0) console.error('No test ran');
 for (const name of flaky(vitest))
   console.log(`Passed only when it was run again, so mend it or what it tests: ${name}`);
-// Nothing that fails the run, such as a set-up for all files, goes by with "0 failed".
+// Whatever fails the run, such as a setup for all files, must not show as "0 failed".
 const failures = failed > 0 || (passed > 0 && !process.exitCode) ? failed : 1;
 console.log(`${passed} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exit(failures === 0 ? 0 : 1);
@@ -21,7 +21,7 @@ function flaky({ state }: Vitest): readonly string[] {
     .map((test) => `${test.module.relativeModuleId}: ${test.fullName}`);
 }
 
-/** A file that could not run, and an error outside of any test, count as a failed test each. */
+/** A file that could not run and an error outside any test each count as a failed test. */
 function count({ state }: Vitest): { passed: number; failed: number; skipped: number } {
   const modules = state.getTestModules().map((module) => {
     const states = [...module.children.allTests()].map((test) => test.result().state);

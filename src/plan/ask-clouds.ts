@@ -15,13 +15,13 @@ interface Given {
   readonly namespace: string;
   readonly objects: readonly PlannedObject[];
   readonly documents: readonly Document[];
-  /** What the operator may ask. */
+  /** What the operator may connect to. */
   readonly policy: UrlPolicy;
 }
 
 /**
- * What the clouds themselves list, where they may be asked: otherwise the objects' statuses serve, and a note says so. Files
- * may come from anybody who can propose a change, and must not decide who is sent the tokens that are in the cluster.
+ * What the clouds themselves list, if they may be asked. Otherwise the objects' statuses are used, and a note says so. Files may
+ * come from anybody who can propose a change, so they must not decide who is sent the tokens that are in the cluster.
  */
 export async function askClouds(dependencies: SpaceDependencies, given: Given, signal: AbortSignal) {
   const listed = new Map<ObjectKey, readonly Cluster[]>();
@@ -49,12 +49,12 @@ export async function askClouds(dependencies: SpaceDependencies, given: Given, s
   return { listed, notes };
 }
 
-/** A plan is made wherever people are: it sends nothing in clear text, though the operator may. */
+/** People make plans anywhere, so a plan sends nothing in clear text, even if the operator may. */
 function refusalOf(baseURL: string, policy: UrlPolicy): string | undefined {
   return refusalOfURL(baseURL, policy) ?? (isClear(baseURL) ? 'a plan sends no API token by http' : undefined);
 }
 
-/** Why this is not the place, with the tokens, of the object in the cluster; undefined: it is. */
+/** Why the place and tokens are not those of the object in the cluster; undefined: they are. */
 function newIn({ object, spec, next }: PlannedSpace): string | undefined {
   if (object.live === undefined) return 'only the files name it';
   const [was, is] = [spec, next].map(whatDecides);
@@ -63,13 +63,13 @@ function newIn({ object, spec, next }: PlannedSpace): string | undefined {
   return `only the files name it so (${changed.map(([field]) => field).join(', ')})`;
 }
 
-/** Which tokens are sent, and who gets them. */
+/** What decides which tokens are sent, and who receives them. */
 function whatDecides(spec: DatabaseSpaceSpec): Readonly<Record<string, unknown>> {
   const { apiTokens, caBundle } = spec;
   return { ...placeOf(spec), caBundle, apiTokens };
 }
 
-/** The Secrets of the space's tokens; undefined: not all of them stand in the files. */
+/** The Secrets of the space's tokens; undefined: not all of them are in the files. */
 function secretsInFiles(
   namespace: string,
   { apiTokens }: DatabaseSpaceSpec,
@@ -84,7 +84,7 @@ function secretsInFiles(
   return apiTokens.every(({ secretRef }) => found.has(secretRef.name)) ? found : undefined;
 }
 
-/** Secrets are those of the files and no others: one of the same name in the cluster has another's token. */
+/** Reads Secrets from the files only: one of the same name in the cluster holds somebody else's token. */
 function onlyWith(
   api: SpaceDependencies['api'],
   namespace: string,

@@ -3,7 +3,7 @@ import type { Clouds } from './clouds.ts';
 import { clustersOf, type PlannedObject } from './objects.ts';
 import type { Outcome } from './plan.ts';
 
-/** What a plan takes for granted that nobody can know before it is done. */
+/** What a plan assumes that nobody can know before it is carried out. */
 export function assumptionsOf(
   objects: readonly PlannedObject[],
   outcomes: readonly Outcome[],
@@ -12,7 +12,7 @@ export function assumptionsOf(
   return [...overBy(objects, outcomes), ...onServers(objects, clouds)];
 }
 
-/** What is wrong now, such as a token that the cloud refuses, and right in the plan, with nothing in between. */
+/** Present problems, such as a token that the cloud refuses, that are gone in the plan although no step solves them. */
 function overBy(objects: readonly PlannedObject[], outcomes: readonly Outcome[]): readonly string[] {
   const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
   const items = objects.flatMap(({ definition, live }) => (live === undefined ? [] : [itemOf(definition, live)]));
@@ -31,7 +31,7 @@ function overBy(objects: readonly PlannedObject[], outcomes: readonly Outcome[])
   });
 }
 
-/** Its steps come after a login that was refused, and so do not mend that. */
+/** Its steps come after a login that was refused, so they do not solve that. */
 function needsLogin(item: Item): boolean {
   return readyOf(item)?.reason === 'DefaultLoginRefused';
 }

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../base/is-record.ts';
 
-/** A field of the spec that is to have another value; undefined: it is not set. */
+/** A field of the spec that gets another value; undefined: it is not set. */
 export interface Change {
-  /** Such as `backup.retentionDays`. */
+  /** For example `backup.retentionDays`. */
   readonly path: string;
   readonly from: unknown;
   readonly to: unknown;
 }
 
-/** Where two specs differ, field by field; lists are compared whole. */
+/** The differences between two specs, field by field; lists are compared whole. */
 export function changesOf(from: unknown, to: unknown, path = ''): readonly Change[] {
   if (isDeepStrictEqual(from, to)) return [];
   if (!isRecord(from) || !isRecord(to)) return [{ path, from, to }];

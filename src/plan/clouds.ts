@@ -21,15 +21,15 @@ import { isOnLoopback } from './policy.ts';
 import type { CopiedSchemas } from './schemas.ts';
 import type { SeenSecrets } from './secrets.ts';
 
-/* Copies of the clouds that the spaces are in, for the operator to be run against: a simulator for each, however its address is spelled. */
+/* Copies of the spaces' clouds, for the operator to run against: one simulator per cloud, however its address is spelled. */
 
-/** Logins that work in the copies, and nowhere else. */
+/** Logins that work in the copies and nowhere else. */
 export const SANDBOX_LOGIN = { username: ADMIN_USERNAME, password: 'sandbox-admin' } as const;
 export const SANDBOX_PASSWORD = 'sandbox-password';
-/** Of a person's own, which the user does not have yet. */
+/** A password that a person chose and the user does not have yet. */
 export const OTHER_PASSWORD = 'sandbox-other-password';
 export const FACTORY_LOGIN = { username: ADMIN_USERNAME, password: 'sandbox-factory' } as const;
-/** Of a cluster that had a login before it was ours. */
+/** The login of a cluster that had one before it became ours. */
 export const EXISTING_LOGIN = { username: ADMIN_USERNAME, password: 'sandbox-existing' } as const;
 
 const ADMIN_LOGINS: Readonly<Record<Admin, Login>> = {
@@ -39,14 +39,14 @@ const ADMIN_LOGINS: Readonly<Record<Admin, Login>> = {
   none: { username: ADMIN_USERNAME, password: 'sandbox-lost' },
 };
 
-/** Things take so little time that the plan is there soon, and more than none, so that what waits is seen to wait. */
+/** Short, so that the plan is ready soon, but not zero, so that waiting shows. */
 const SOON = [200, 400] as const;
 
 export interface Clouds {
   readonly transport: HttpTransport;
   /** The API token of each level for a space. */
   token(spaceKey: ObjectKey, level: string): { readonly clientID: string; readonly clientSecret: string };
-  /** What is on the server of a DatabaseCluster's cluster; undefined: none has been copied. */
+  /** What is on the server of a DatabaseCluster's cluster; undefined: no server was copied. */
   server(clusterKey: ObjectKey): CopiedServer | undefined;
 }
 
@@ -56,7 +56,7 @@ export interface CopiedServer extends Contents {
 
 interface Given {
   readonly objects: readonly PlannedObject[];
-  /** What the cloud itself says of a space's clusters, where it could be asked. */
+  /** What the cloud itself lists for a space, if it could be asked. */
   readonly listed: ReadonlyMap<ObjectKey, readonly Cluster[]>;
   readonly secrets: SeenSecrets;
   readonly schemas: CopiedSchemas;
@@ -82,7 +82,7 @@ export function copyClouds(given: Given, clock: Clock): Clouds {
   };
 }
 
-/** Adds what is on the servers to `servers`. */
+/** Adds the contents of the servers to `servers`. */
 function simulatorFor(
   spaces: readonly PlannedSpace[],
   given: Given,
@@ -104,7 +104,7 @@ function simulatorFor(
     random: createSeededRandom(1),
     teams,
     defaultCredentials: FACTORY_LOGIN,
-    // The servers of a cloud on loopback are there as well, which the operator judges otherwise than others.
+    // If the cloud is on loopback, so are its servers: the operator has other rules for those.
     ...(spaces.some(({ spec }) => isOnLoopback(spec.baseURL))
       ? { addressOf: (count) => `127.0.0.1:${8000 + count}` }
       : {}),
@@ -136,7 +136,7 @@ function clustersIn(
   servers: Map<ObjectKey, CopiedServer>,
   nowMs: number,
 ): readonly SavedCluster[] {
-  // Several DatabaseSpaces may mean the same space of the cloud.
+  // Several DatabaseSpaces may stand for one space of the cloud.
   const place = placeOf(space.spec);
   const same = spacesOf(objects).filter(({ spec }) => isSamePlace(placeOf(spec), place));
   const keys = new Set(same.map(({ object }) => object.key));
@@ -153,10 +153,10 @@ function clustersIn(
   });
 }
 
-/** As a cluster is that was just deployed. */
+/** A cluster that was just deployed. */
 const EMPTY: Contents = { admin: 'factory', users: [], databases: [], guesses: [] };
 
-/** The cluster as its object's status tells of it. */
+/** The cluster as its object's status describes it. */
 function asSeen({ status, spec }: PlannedCluster): readonly Cluster[] {
   const { clusterID, createdAt, state, observed = {}, servers = [], version } = status;
   if (clusterID === undefined || createdAt === undefined || state === undefined) return [];
@@ -236,13 +236,13 @@ function saved(
   };
 }
 
-/** Words that are not known stand for something under way. */
+/** An unknown word stands for something under way. */
 function wordOf(word: string): SavedCluster['status'] {
   const known = ['starting', 'running', 'suspending', 'suspended', 'resuming', 'destroying'] as const;
   return known.find((each) => each === word) ?? 'starting';
 }
 
-/** Requests go to the copy of what they name: a base URL, or the URL that a space makes of a server's address. */
+/** Sends requests to the copy of what they name: a base URL, or a URL that a space makes from a server's address. */
 function routed(simulators: readonly (readonly [string, Simulator])[], spaces: readonly PlannedSpace[]): HttpTransport {
   return (request) => {
     const href = new URL(request.url).href;
@@ -266,7 +266,7 @@ function routed(simulators: readonly (readonly [string, Simulator])[], spaces: r
   };
 }
 
-/** The address of its cloud, written in one way. */
+/** The address of its cloud, in a canonical form. */
 function cloudOf({ spec }: PlannedSpace): string {
   return placeOf(spec).baseURL;
 }

@@ -9,26 +9,26 @@ import { type ObjectKey, objectKey } from '../kube/object.ts';
 import { databasesOf, type PlannedCluster, type PlannedObject, securedIn, usersOf } from './objects.ts';
 import type { SeenSecret, SeenSecrets } from './secrets.ts';
 
-/* What is on the server of a cluster, as far as that follows from objects and Secrets: no server is asked for a plan. */
+/* What is on a cluster's server, as far as objects and Secrets show: a plan asks no server. */
 
 /**
- * Which login works: that in the cluster's own Secret, that in the Secret which its object names (existingSecretRef), the one
- * that new clusters come with; or none of these.
+ * Which login works: the one in the cluster's own Secret, the one in the Secret that its object names (existingSecretRef), the
+ * one that new clusters come with, or none of these.
  */
 export type Admin = 'own' | 'existing' | 'factory' | 'none';
 
-/** Of the user that each copy of a server has, whichever login of it works. */
+/** The admin user of every copied server, whichever login works. */
 export const ADMIN_USERNAME = 'admin';
 
 export interface Contents {
   readonly admin: Admin;
   readonly users: readonly string[];
   readonly databases: readonly { readonly name: string; readonly key: ObjectKey }[];
-  /** Of a cluster that would be taken over: what the plan takes for so and nobody knows, each to go on after "that". */
+  /** For a cluster that would be taken over: what the plan assumes without knowing, each phrased to follow "that". */
   readonly guesses: readonly string[];
 }
 
-/** The object that has the cluster, by its status; else one that would take it over. */
+/** The object whose status names the cluster; otherwise one that would take it over. */
 export function ownerOf(cluster: Cluster, ofSpace: readonly PlannedCluster[]): PlannedCluster | undefined {
   const has = ofSpace.find(({ status }) => status.clusterID === cluster.id);
   return has ?? ofSpace.find((each) => wouldTakeOver(each, cluster));
@@ -51,7 +51,7 @@ export function contentsOf(
   const { status } = owner;
   const isHeld = isSame(owner, cluster) && status.createdAt !== undefined && !status.observedOnly;
   const identity = isHeld ? status.createdAt : identityOf(cluster);
-  // Those of another cluster, which had this one's place, are not here.
+  // Those that were on an earlier cluster in this one's place are not here.
   const isHere = (was: string | undefined) => (was ?? identity) === identity;
   const on = (each: Parameters<typeof clusterKeyOf>[0]) => clusterKeyOf(each) === owner.object.key;
   const users = usersOf(objects).filter(on);
@@ -73,7 +73,7 @@ export function contentsOf(
     .filter(({ object }) => object.wanted)
     .map(databaseName)
     .filter((name) => !found.databases.some((database) => database.name === name));
-  // Several objects may mean one user.
+  // Several objects may stand for one user.
   const others = [
     ...[...new Set(absentUsers)].map((name) => `user "${name}"`),
     ...[...new Set(absentDatabases)].map((name) => `database "${name}"`),
@@ -87,7 +87,7 @@ function newLogin({ next }: PlannedCluster): Admin {
   return next.adminCredentials?.existingSecretRef === undefined ? 'factory' : 'existing';
 }
 
-/** Of a cluster that is taken over. `wasOurs`: objects have users or databases there, so its first login was replaced. */
+/** For a cluster that is taken over. `wasOurs`: objects have users or databases there, so its first login was replaced. */
 function takenLogin(
   cluster: PlannedCluster,
   identity: string,
@@ -105,7 +105,7 @@ function takenLogin(
   return { admin: 'factory', guesses: ['the login that new clusters come with works'] };
 }
 
-/** It is the object's, and its login is, by what it says, the one of the cluster that was created then. */
+/** Reports whether the Secret belongs to the object and holds, by its annotation, the login of the cluster created then. */
 function isLoginOf({ metadata }: PlannedCluster, identity: string, { labels, annotations, keys }: SeenSecret): boolean {
   const [createdAt = ''] = (annotations[ADMIN_ANNOTATIONS.loginOf] ?? '').split(' ');
   const isOurs = labels[OWNER_LABEL] === ownerValue(metadata.name);

@@ -28,7 +28,7 @@ import {
 import { type CopiedSchemas, dataOf } from './schemas.ts';
 import { type SeenSecret, type SeenSecrets, secretsOf } from './secrets.ts';
 
-/** Puts everything into the copy of the Kubernetes API: objects as they are to be, Secrets with logins of the copies only. */
+/** Puts everything into the copy of the Kubernetes API: objects as they should become, Secrets with the copies' logins only. */
 export function copyObjects(
   kube: FakeKube,
   given: {
@@ -71,7 +71,7 @@ function born({ key }: PlannedObject, wanted: AnyObject): AnyObject {
   return { ...wanted, metadata, status: { observedGeneration: -1 } } as AnyObject;
 }
 
-/** Younger than whatever is there: who came first matters where two want the same. */
+/** Younger than everything else: when two objects want the same thing, the older one wins. */
 const LATEST = '9999-01-01T00:00:00Z';
 
 function asOf(live: AnyObject, wanted: PlannedObject['wanted']): AnyObject {
@@ -81,13 +81,13 @@ function asOf(live: AnyObject, wanted: PlannedObject['wanted']): AnyObject {
   const changed = JSON.stringify(wanted.spec) !== JSON.stringify(spec);
   const generation = (metadata.generation ?? 0) + (changed ? 1 : 0);
   const { annotations = {} } = wanted.metadata;
-  // What is being deleted goes on being deleted: applying a manifest does not take that back.
+  // An object that is being deleted stays so: applying a manifest does not undo that.
   return { ...live, metadata: { ...metadata, annotations, generation }, spec: wanted.spec } as AnyObject;
 }
 
 type Versions = ReadonlyMap<string, string>;
 
-/** The status with the versions that the copies have: what was verified counts as verified. */
+/** The status with the resource versions of the copies, so that what was verified still counts as verified. */
 function settled(
   { definition, key, live }: PlannedObject,
   versions: Versions,
@@ -95,7 +95,7 @@ function settled(
 ): unknown {
   const status = (live as { readonly status?: Readonly<Record<string, unknown>> }).status ?? {};
   const { namespace } = splitKey(key);
-  // Of what is not there, the version that it had: it is found to be gone.
+  // A Secret or ConfigMap that does not exist keeps the recorded version: the operator finds it gone.
   const version = (name: unknown, before: unknown) =>
     versions.get(`secrets/${objectKey(namespace, String(name))}`) ?? before;
   const merged = { ...status };
@@ -113,7 +113,7 @@ function settled(
   return merged;
 }
 
-/** Returns versions, as `secrets/namespace/name`. */
+/** Returns resource versions by `secrets/namespace/name`. */
 function copySecrets(
   kube: FakeKube,
   objects: readonly PlannedObject[],
@@ -158,13 +158,13 @@ function copySecrets(
   );
 }
 
-/** The Secret that holds the login of a cluster which is to be taken over. */
+/** The Secret that holds the login of a cluster that would be taken over. */
 function takenOver({ object, metadata, next }: PlannedCluster, clouds: Clouds): string | undefined {
   const isKnown = clouds.server(object.key)?.admin === 'own';
   return isKnown ? adminSecretName({ metadata, spec: next }) : undefined;
 }
 
-/** With what it says of itself, and logins that work nowhere. */
+/** The Secret with its own metadata, and with logins that work nowhere. */
 function withUnknownValues({ labels, annotations, ownerReferences, type, keys }: SeenSecret): NewSecret {
   const data = Object.fromEntries([...keys].map((key) => [key, 'sandbox-unknown']));
   return { labels, annotations, ownerReferences, type, data };
@@ -172,7 +172,7 @@ function withUnknownValues({ labels, annotations, ownerReferences, type, keys }:
 
 type Contents = readonly (readonly [ObjectKey, Readonly<Record<string, string>>])[];
 
-/** Of the spaces. Where one Secret serves for several levels, the highest, which comes last, does all. */
+/** The tokens of the spaces. If one Secret serves several levels, the highest, which comes last, is used for all. */
 function tokens(objects: readonly PlannedObject[], clouds: Clouds): Contents {
   return spacesOf(objects).flatMap(({ object, metadata, next }) => {
     const namespace = metadata.namespace ?? '';
@@ -193,7 +193,7 @@ function tokens(objects: readonly PlannedObject[], clouds: Clouds): Contents {
   });
 }
 
-/** What a user has already is its password; of what is named anew nobody knows that. The former counts where both stand under one key. */
+/** Users' own passwords. A Secret in use holds the user's password, a newly named one an unknown one; for one key, the former wins. */
 function ownPasswords(objects: readonly PlannedObject[]): Contents {
   const isInUse = ({ spec, next, status }: PlannedUser) =>
     status.connection?.sourceResourceVersion !== undefined &&
@@ -210,7 +210,7 @@ function ownPasswords(objects: readonly PlannedObject[]): Contents {
     });
 }
 
-/** What clusters are said to have been set up with. */
+/** The logins that clusters were set up with, according to their specs. */
 function existingLogins(objects: readonly PlannedObject[]): Contents {
   return clustersOf(objects).flatMap(({ metadata, next: { adminCredentials: { existingSecretRef: ref } = {} } }) => {
     if (ref === undefined) return [];
@@ -236,7 +236,7 @@ function encoded(values: Readonly<Record<string, string>>): Record<string, strin
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
 }
 
-/** ConfigMaps, as `namespace/name`, that the databases of the plan take their schema from. */
+/** The ConfigMaps, as `namespace/name`, from which the plan's databases take their schemas. */
 export function sourcesOf(objects: readonly PlannedObject[]): ReadonlySet<ObjectKey> {
   return new Set(
     databasesOf(objects).flatMap(({ metadata, next }) =>

@@ -2,19 +2,19 @@ import { diffArrays } from 'diff';
 import { dump } from 'js-yaml';
 import { isRecord } from '../base/is-record.ts';
 
-/** A line of a text that is to change: it goes, it comes, or it stays, as a neighbour of one that does not; or a gap. */
+/** A line of a changing text: removed, added, or kept as context; or a gap. */
 export interface DiffLine {
   readonly mark: '-' | '+' | ' ' | '…';
   readonly text: string;
 }
 
-/** Lines that stay, shown before and after one that does not. */
+/** How many unchanged lines are shown before and after a changed one. */
 const CONTEXT = 2;
 
-/** Lines that go or come, beyond which finding out which they are would take seconds. */
+/** With more changed lines than this, finding out which they are would take seconds. */
 const MAX_CHANGED = 2_000;
 
-/** Whether the values of a field are read line by line: texts of several lines, and lists of objects, which become YAML. */
+/** Reports whether a field is compared by line: texts of several lines, and lists of objects, which become YAML. */
 export function isManyLines(from: unknown, to: unknown): boolean {
   return [from, to].some(
     (value) =>
@@ -22,7 +22,7 @@ export function isManyLines(from: unknown, to: unknown): boolean {
   );
 }
 
-/** What changes from one value to the other, line by line. Undefined is nothing at all. */
+/** What changes from one value to the other, line by line. Undefined means nothing at all. */
 export function differenceOf(from: unknown, to: unknown): readonly DiffLine[] {
   const [before, after] = [linesOf(from), linesOf(to)];
   const found = diffArrays(before, after, { maxEditLength: MAX_CHANGED }) ?? [
@@ -36,7 +36,7 @@ export function differenceOf(from: unknown, to: unknown): readonly DiffLine[] {
   return near(marked);
 }
 
-/** What changes, with its neighbours, and a mark for each gap. */
+/** The changed lines with their context, and a mark for each gap. */
 function near(lines: readonly DiffLine[]): readonly DiffLine[] {
   const isNear = lines.map((_, index) =>
     lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(({ mark }) => mark !== ' '),

@@ -8,16 +8,16 @@ import { resourceOf } from '../plugin/kinds.ts';
 import type { Manifest } from './manifests.ts';
 import { isWithin, meantField, mended, type Refused, refusedFields } from './refused.ts';
 
-/* What the API server would make of a manifest, asked as kubectl would ask it. */
+/* What the API server would make of a manifest, asked the way kubectl would ask. */
 
 export type DryRun =
   | { readonly object: AnyObject; readonly note?: string }
-  /** What is wrong with it, a field each. */
+  /** What is wrong with it, one entry per field. */
   | { readonly problems: readonly string[] };
 
 /**
  * `live`: the object as it is, with its managed fields; undefined: there is none. `coming`: namespaces that the files make.
- * Where the caller may not ask, or the namespace is yet to be made, the manifest over what is there, with a note.
+ * If the caller may not ask, or the namespace does not exist yet, returns the live object with the manifest over it, and a note.
  */
 export async function dryRun(
   api: KubeClient,
@@ -54,9 +54,8 @@ function noNamespace(namespace: string): string {
 }
 
 /**
- * What the server says to the manifest, besides what our own schema does. It looks at rules only where every field is one that it
- * knows, and may have its value, and names but the first that is not: so it is asked again with those put right, until it says
- * nothing new.
+ * What the server says of the manifest, besides what our own schema says. The server checks rules only if every field is known and has
+ * a permitted value, and it names only the first unknown field. So it is asked again with those put right, until it says nothing new.
  */
 async function allRefused(
   definition: ResourceDefinition,
@@ -78,9 +77,9 @@ async function allRefused(
     }
     const before = new Set(told.keys());
     for (const each of wrong) {
-      // It was said to be missing.
+      // The field that was meant had been reported as missing.
       if (each.meant !== undefined) told.delete(meantField(each));
-      // Of one field, several rules may say something.
+      // Several rules may say something about one field.
       const beside = each.isRule && !before.has(each.field) ? told.get(each.field) : undefined;
       if (beside !== undefined) told.set(each.field, [...new Set([...beside, each.text])]);
       else if (!isSaid(told, each)) told.set(each.field, [each.text]);
@@ -95,7 +94,7 @@ async function allRefused(
   }
 }
 
-/** Of the field itself, or of a field in it: then what is said of the whole follows from that. Rules of a whole spec do not. */
+/** Reports whether what was said of the field, or of one within it, explains this. Fields never explain a rule on the whole spec. */
 function isSaid(told: ReadonlyMap<string, unknown>, { field, text }: Refused): boolean {
   const isWhole = field === 'spec' && !text.includes('Required value');
   return told.has(field) || (!isWhole && [...told.keys()].some((each) => isWithin(each, field)));
@@ -130,7 +129,7 @@ function asked(
   return api.patchDryRun(resource, { namespace, name }, patch, signal);
 }
 
-/** What `kubectl apply` applied last; undefined: the object does not say. */
+/** What `kubectl apply` last applied; undefined: the object does not say. */
 function lastApplied({ metadata }: AnyObject): Partial<Pick<Manifest, 'metadata' | 'spec'>> | undefined {
   const text = metadata.annotations?.[LAST_APPLIED];
   if (text === undefined) return undefined;
@@ -142,10 +141,10 @@ function lastApplied({ metadata }: AnyObject): Partial<Pick<Manifest, 'metadata'
   }
 }
 
-/** As kubectl calls itself where it makes a patch on its side. */
+/** The field manager that kubectl uses for client-side patches. */
 const CLIENT_SIDE = 'kubectl-client-side-apply';
 
-/** Who applied the spec last, which is who is expected to do it again: what that one leaves out then is removed. */
+/** Who applied the spec last. They are expected to apply it again, so what they leave out is removed. */
 function applierOf({ metadata }: AnyObject): string | undefined {
   const { managedFields = [] } = metadata as { readonly managedFields?: readonly unknown[] };
   const entries = managedFields
@@ -157,7 +156,7 @@ function applierOf({ metadata }: AnyObject): string | undefined {
   return last === undefined ? undefined : String(last['manager']);
 }
 
-/** A merge patch to what is wanted: null for what was there and is left out. */
+/** A merge patch to what is wanted, with null for what is left out. */
 function withRemoved(before: unknown, wanted: unknown): unknown {
   if (!isRecord(before) || !isRecord(wanted)) return wanted;
   const removed = Object.keys(before).filter((name) => !(name in wanted));

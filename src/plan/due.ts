@@ -1,6 +1,6 @@
 import type { Outcome, Plan } from './plan.ts';
 
-/** The plan without what is due whatever becomes of it. */
+/** The plan without what is due anyway. */
 export function ownOf<P extends Pick<Plan, 'outcomes' | 'steps'>>(plan: P): P {
   const others = new Set(plan.outcomes.filter(({ alsoDue }) => alsoDue).map(({ name }) => name));
   return {
@@ -10,14 +10,14 @@ export function ownOf<P extends Pick<Plan, 'outcomes' | 'steps'>>(plan: P): P {
   };
 }
 
-/** Whether there is something to tell of it. */
+/** Reports whether there is something to say about the outcome. */
 export function isTold({ change, steps, end }: Outcome): boolean {
   return change !== 'none' || steps.length > 0 || (end !== undefined && end.ready !== 'True');
 }
 
 /**
- * Marks what is due anyway: of objects that are not asked about, and of which the same becomes without what is asked.
- * `baseline`: the plan without that, made only where there is something to compare.
+ * Marks what is due anyway: outcomes of objects not asked about that would be the same without the changes asked for.
+ * `baseline`: the plan without those changes, made only if there is something to compare.
  */
 export async function markDue(
   plan: Plan,

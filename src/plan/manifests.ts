@@ -19,7 +19,7 @@ import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../kube/api.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { API_VERSION } from '../plugin/kinds.ts';
 
-/** A manifest as a person wrote it: of our kinds, or a ConfigMap, Secret or Namespace. */
+/** A manifest as a person wrote it: one of our kinds, or a ConfigMap, Secret or Namespace. */
 export interface Manifest {
   readonly apiVersion?: string;
   readonly kind?: string;
@@ -31,20 +31,20 @@ export interface Manifest {
   };
   readonly spec?: unknown;
   readonly data?: Readonly<Record<string, string>>;
-  /** Of a Secret. */
+  /** Set for a Secret. */
   readonly type?: string;
   readonly stringData?: Readonly<Record<string, string>>;
 }
 
 export interface Document {
-  /** Such as `cluster.yaml, document 2`. */
+  /** For example `cluster.yaml, document 2`. */
   readonly where: string;
   readonly manifest: Manifest;
-  /** It has no name, and one that stands in for it, so that what else is wrong with it can be told. */
+  /** It has no name. A stand-in name was set, so that its other mistakes can be reported. */
   readonly isNameless?: true;
 }
 
-/** What keeps a manifest from being applied, with where it stands and what would be right. */
+/** A mistake that keeps a manifest from being applied: where it is, and what would be right. */
 export interface Problem {
   readonly where: string;
   readonly text: string;
@@ -56,8 +56,8 @@ export interface Documents {
 }
 
 /**
- * What plans are made of, in files and folders, or in standard input where a path is `-`. What is of other kinds is left
- * out. Throws UsageError where a path cannot be read, or nothing of ours is there: a plan of nothing would say that all is well.
+ * Reads the documents of a plan from files and folders, or from standard input for the path `-`. Other kinds are left out.
+ * Throws UsageError if a path cannot be read, or if there is nothing of ours: an empty plan would say that all is well.
  */
 export function readDocuments(paths: readonly string[]): Documents {
   const found = paths.flatMap(filesOf).map((path) => documentsIn(path, textOf(path)));
@@ -82,7 +82,7 @@ function textOf(path: string): string {
   }
 }
 
-/** `0100` is octal, and `1_000` one number; js-yaml's own of YAML 1.1 take `1:30` for 90 as well. */
+/** `0100` is octal, and `1_000` is one number. js-yaml's own YAML 1.1 integers would also read `1:30` as 90. */
 const INTEGER = /^([-+]?)(0b[01]+|0x[0-9a-f]+|0o?[0-7]+|0|[1-9]\d*)$/i;
 const intOfGo = defineScalarTag(intCoreTag.tagName, {
   ...intCoreTag,
@@ -98,10 +98,10 @@ const floatOfGo = defineScalarTag(floatCoreTag.tagName, {
   resolve: (source, ...how) => floatCoreTag.resolve(source.replaceAll('_', ''), ...how),
 });
 
-/** What `kubectl apply` takes besides YAML 1.2: `<<: *others`, `yes` for true, and numbers as Go writes them. */
+/** What `kubectl apply` accepts besides YAML 1.2: `<<: *others`, `yes` for true, and numbers as Go writes them. */
 const AS_KUBECTL = CORE_SCHEMA.withTags(mergeTag, boolYaml11Tag, intOfGo, floatOfGo);
 
-/** Exported for its test. `file`: for the places. */
+/** Exported for its test. `file` is used to say where a document is. */
 export function documentsIn(file: string, text: string): Documents {
   const name = file === '-' ? 'standard input' : file;
   const documents: Document[] = [];
@@ -130,9 +130,9 @@ export function documentsIn(file: string, text: string): Documents {
   return { documents, problems };
 }
 
-/** A file's documents apart, so that what is wrong in one hides no other. `line`: of its first, from 0. */
+/** Splits a file into its documents, so that a mistake in one does not hide the others. `line`: its first line, from 0. */
 function sourcesIn(text: string): readonly { readonly source: string; readonly line: number }[] {
-  // Directives stand before the mark of the document that they are for.
+  // Directives come before the `---` of their document.
   if (/^%/m.test(text)) return [{ source: text, line: 0 }];
   let line = 0;
   return text.split(/^---(?=\s|$)/m).map((source) => {
@@ -166,7 +166,7 @@ function isWanted(value: unknown): boolean {
   );
 }
 
-/** With an apiVersion and a name, as what else is wrong is to be told as well; undefined: its kind says nothing of that. */
+/** Sets an apiVersion and a name, so that other mistakes can be reported too; undefined if the kind does not say which. */
 function mendedDocument(value: unknown): object | undefined {
   if (!isRecord(value) || !KINDS.includes(String(value['kind']))) return undefined;
   const metadata = isRecord(value['metadata']) ? value['metadata'] : {};
@@ -179,7 +179,7 @@ function hasName(metadata: unknown): metadata is { readonly name: string } {
   return isRecord(metadata) && typeof metadata['name'] === 'string' && metadata['name'] !== '';
 }
 
-/** What the API server would not even look at. */
+/** Mistakes for which the API server would reject the object without looking further. */
 function problemsOf(value: unknown): readonly string[] {
   if (!isRecord(value))
     return [`is ${Array.isArray(value) ? 'a list' : `the text "${String(value)}"`}: write an object`];

@@ -8,13 +8,13 @@ import { isStatusConditionTrue } from '../kube/condition.ts';
 import { parseSpec, parseStatus, type ResourceDefinition } from '../kube/definition.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
 
-/** The objects that a plan is made for, read once: those there are, with the specs that they are to have. */
+/** An object of the plan, read once: as it is, and with the spec that it should have. */
 export interface PlannedObject {
   readonly definition: ResourceDefinition;
   readonly key: ObjectKey;
-  /** As it is in the API; undefined: it is to be created. */
+  /** The object in the API; undefined: it will be created. */
   readonly live: AnyObject | undefined;
-  /** As it is to be; undefined: it is to be deleted. */
+  /** The object as it should become; undefined: it will be deleted. */
   readonly wanted: (AnyObject & { readonly spec?: unknown }) | undefined;
 }
 
@@ -42,7 +42,7 @@ export type PlannedSpace = ReturnType<typeof spacesOf>[number];
 export type PlannedCluster = ReturnType<typeof clustersOf>[number];
 export type PlannedUser = ReturnType<typeof usersOf>[number];
 
-/** The name of the Secret with the cluster's own login; undefined: it has only the one that it came with. */
+/** The name of the Secret with the cluster's own login; undefined: the cluster only has the login that it came with. */
 export function securedIn({ metadata, spec, status }: PlannedCluster): string | undefined {
   const { credentials, lastRotation, conditions } = status;
   const secured = isStatusConditionTrue(conditions, 'CredentialsSecured');
@@ -50,7 +50,7 @@ export function securedIn({ metadata, spec, status }: PlannedCluster): string | 
   return secured || lastRotation !== undefined ? adminSecretName({ metadata, spec }) : undefined;
 }
 
-/** Where something that an object refers to is: in its own namespace unless it names another. */
+/** The key of an object that another refers to: in the same namespace unless the reference names one. */
 export function referred(
   ref: { readonly name: string; readonly namespace?: string | undefined },
   { namespace = '' }: { readonly namespace?: string | undefined },

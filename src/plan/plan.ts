@@ -27,61 +27,61 @@ import type { SeenSecrets } from './secrets.ts';
 import { laterOf, staysOf } from './stays.ts';
 import { isMaking, type Weight, weightOf } from './weight.ts';
 
-/** What is known before anything is done. */
+/** What is known before any step is taken. */
 export interface PlanInput {
   readonly objects: readonly PlannedObject[];
-  /** By DatabaseSpace: what the cloud itself lists, where it could be asked. */
+  /** By DatabaseSpace: what the cloud itself lists, if it could be asked. */
   readonly listed: ReadonlyMap<ObjectKey, readonly Cluster[]>;
   readonly configMaps: readonly AnyObject[];
   readonly secrets: SeenSecrets;
-  /** Of the objects: who is admitted may follow from their labels. */
+  /** The objects' namespaces: their labels may decide who is admitted. */
   readonly namespaces: readonly AnyObject[];
-  /** Default: nothing. */
+  /** Nothing by default. */
   readonly told?: ToldPolicy | undefined;
 }
 
 export interface PlannedStep {
   readonly description: string;
   readonly weight: Weight;
-  /** It does not succeed, and is tried again until something else changes. */
+  /** It does not succeed, and is retried until something else changes. */
   readonly fails?: true;
 }
 
-/** What becomes of one object. */
+/** What happens to one object. */
 export interface Outcome {
   /** `kind namespace/name`. */
   readonly name: string;
   readonly change: 'create' | 'update' | 'delete' | 'none';
-  /** Fields of the spec, as they are and as they are to be. */
+  /** Fields of the spec, before and after. */
   readonly fields: readonly Change[];
   readonly steps: readonly PlannedStep[];
-  /** How it ends; undefined: it is gone then. */
+  /** How it ends; undefined: it is gone. */
   readonly end: { readonly ready: string; readonly reason: string; readonly message: string } | undefined;
-  /** Where the object goes and what it stands for does not: what stays where. */
+  /** If the object is deleted but what it stands for is not: what stays, and where. */
   readonly stays?: string;
-  /** It goes, and waits: what is destroyed when that is over, without a further plan. */
+  /** If the deletion has to wait: what is destroyed afterwards, without another plan. */
   readonly later?: string;
-  /** It is so whatever becomes of what was asked for, and has nothing to do with it. */
+  /** It happens with or without the changes asked for. */
   readonly alsoDue?: true;
 }
 
 export interface Plan {
-  /** Spaces, clusters, then what is on these; in the end what is deleted, the other way round. */
+  /** Spaces, clusters, then what is on them; deleted objects come last, in reverse order. */
   readonly outcomes: readonly Outcome[];
-  /** All steps in their order, with whose they are. */
+  /** All steps in order, each with its object's name. */
   readonly steps: readonly (PlannedStep & { readonly name: string })[];
-  /** What the plan takes for granted, and nobody can know before it is done. */
+  /** What the plan assumes that nobody can know before it is carried out. */
   readonly notes: readonly string[];
 }
 
-/** Time in the copy: longer than any pause before something that is going to happen. */
+/** How long the copy must stay quiet, in its own time: longer than any pause before something that still happens. */
 const QUIET_MS = 130_000;
 const LIMIT_MS = 1_800_000;
 const TICK_MS = 1_000;
 
 /**
- * The steps that the operator would take, found by letting it take them: the operator itself runs on copies of the objects
- * and of their clouds, in its own time, until nothing more happens. Nothing outside is read or changed by it.
+ * Finds the steps that the operator would take by letting it take them: the operator itself runs on copies of the objects and
+ * of their clouds, in virtual time, until nothing more happens. Nothing outside is read or changed.
  */
 export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Promise<Plan> {
   const time = virtualClock(clock.now());
@@ -128,7 +128,7 @@ const STATUS_DEFAULTS = Object.fromEntries(
 );
 
 function planOf(objects: readonly PlannedObject[], kube: FakeKube, told: readonly StepTold[]): Omit<Plan, 'notes'> {
-  // What a space does is to look after its own Secrets' finalizers: nobody needs to plan for that.
+  // A space's steps only move the finalizers of its Secrets: nobody needs to plan for that.
   const meant = told.filter(({ kind }) => kind !== databaseSpaceDefinition.kind);
   const made = new Set(meant.filter(({ step }) => isMaking(step)).map(({ kind, key }) => nodeName(kind, key)));
   const used = new Set(objects.filter(mayBeUsed).map(nameOfPlanned));
@@ -144,7 +144,7 @@ function planOf(objects: readonly PlannedObject[], kube: FakeKube, told: readonl
   return { outcomes: inOrder(outcomes, [...new Set(steps.map(({ name }) => name))]), steps };
 }
 
-/** How much of what it cannot be without an object has above it, by kind. */
+/** How many levels of objects an object depends on, by kind. */
 const DEPTH: Readonly<Record<string, number>> = {
   [databaseSpaceDefinition.kind]: 0,
   [databaseClusterDefinition.kind]: 1,
@@ -153,7 +153,7 @@ const DEPTH: Readonly<Record<string, number>> = {
 };
 const DEEPEST = Math.max(...Object.values(DEPTH));
 
-/** What others need before those that need it, and what goes after all else, the other way round; `begun`: for the rest. */
+/** Puts objects before those that need them, and deleted ones last, in reverse. `begun` orders the rest. */
 function inOrder(outcomes: readonly Outcome[], begun: readonly string[]): readonly Outcome[] {
   const rank = ({ name, change }: Outcome) => {
     const depth = DEPTH[name.split(' ')[0] ?? ''] ?? 0;
@@ -165,7 +165,7 @@ function inOrder(outcomes: readonly Outcome[], begun: readonly string[]): readon
 
 type NamedStep = Plan['steps'][number];
 
-/** What is tried again stands once; of an object that fails, the last step is what fails. */
+/** A step tried several times is listed once. If an object fails, its last step is the one that fails. */
 function oncePerTry(steps: readonly NamedStep[], failing: ReadonlySet<string>): readonly NamedStep[] {
   const last = new Map<string, NamedStep>();
   const once = steps.filter((step) => {
@@ -176,7 +176,7 @@ function oncePerTry(steps: readonly NamedStep[], failing: ReadonlySet<string>): 
   return once.map((step) => (failing.has(step.name) && last.get(step.name) === step ? { ...step, fails: true } : step));
 }
 
-/** The last thing that was tried for it did not succeed. */
+/** Reports whether the last thing tried for the object failed. */
 function isFailing(planned: PlannedObject, kube: FakeKube): boolean {
   const found = foundIn(kube, planned);
   const status = found !== undefined && 'status' in found ? found.status : undefined;
@@ -191,7 +191,7 @@ function nameOfPlanned({ definition, key }: PlannedObject): string {
   return nodeName(definition.kind, key);
 }
 
-/** Somebody may use its login: one was published for it, or it may stand for what was there before it. */
+/** Reports whether somebody may use its login: one was published, or the object may adopt what was there before. */
 function mayBeUsed({ live, wanted }: PlannedObject): boolean {
   const status = live !== undefined && 'status' in live ? live.status : undefined;
   const spec = wanted === undefined ? undefined : specOf(wanted);

@@ -2,27 +2,27 @@ import { refusalOfURL, type UrlPolicy } from '../kinds/databasespace/url-policy.
 import { findStatusCondition } from '../kube/condition.ts';
 import { clustersOf, type PlannedObject, spacesOf } from './objects.ts';
 
-/** What the operator is told by flags of its own, as far as a plan is told. */
+/** The operator's flags that a plan is given too. */
 export type ToldPolicy = Pick<UrlPolicy, 'allowHTTP' | 'allowedBaseURLs'>;
 
-/** As of an operator that is told nothing. */
+/** For an operator without these flags. */
 export const NOTHING_TOLD: ToldPolicy = { allowHTTP: false, allowedBaseURLs: undefined };
 
 /**
- * What the operator allows: that it reaches something by http says that it was told to. Which networks it may reach, and what a name means
- * there, a plan does not know.
+ * What the operator allows. If it reaches something by http, it must have been told to. A plan does not know which networks it may
+ * reach, nor how names resolve there.
  */
 export function policyOf(told: ToldPolicy, objects: readonly PlannedObject[]): UrlPolicy {
   return { ...told, allowHTTP: told.allowHTTP || reachesByHTTP(objects), allowedNetworks: undefined };
 }
 
-/** Whether an operator without --allow-http refuses the URL for being http. */
+/** Reports whether an operator without --allow-http refuses the URL for being http. */
 export function isClear(url: string): boolean {
   const refused = refusalOfURL(url, { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined });
   return refused !== undefined && URL.parse(url)?.protocol === 'http:';
 }
 
-/** Whether it is on loopback, where http is allowed. */
+/** Reports whether the URL is http on loopback, which is allowed. */
 export function isOnLoopback(url: string): boolean {
   return URL.parse(url)?.protocol === 'http:' && !isClear(url);
 }

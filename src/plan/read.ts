@@ -19,22 +19,22 @@ export interface ReadResult {
   readonly configMaps: readonly AnyObject[];
   readonly secrets: SeenSecrets;
   readonly namespaces: readonly AnyObject[];
-  /** What keeps manifests from being applied. */
+  /** Mistakes that keep manifests from being applied. */
   readonly problems: readonly Problem[];
-  /** What could not be read, or not be asked of the API server: the plan is less sure there. */
+  /** What could not be read, or could not be asked of the API server, and so makes the plan less certain. */
   readonly notes: readonly string[];
 }
 
 interface Given {
   readonly namespace: string;
   readonly documents: readonly Document[];
-  /** `kind namespace/name` of objects that are to be deleted. */
+  /** `kind namespace/name` of the objects to delete. */
   readonly deleted: ReadonlySet<string>;
 }
 
 /**
- * All objects of the namespaces that the plan is about, with what they refer to elsewhere, and what they are to become.
- * `asTheyAre`: the same objects, of which nothing is asked; they are not listed once more for that.
+ * All objects of the plan's namespaces, with those they refer to elsewhere, and what they should become.
+ * `asTheyAre`: the same objects without any changes asked for; they are not listed again for that.
  */
 export async function readObjects(
   api: KubeClient,
@@ -59,7 +59,7 @@ function oursIn({ documents }: Given): readonly Document[] {
   return documents.filter(({ manifest }) => manifest.apiVersion === API_VERSION);
 }
 
-/** What is to become of the objects that there are, and of those that are yet to come. */
+/** What existing objects, and those yet to be created, should become. */
 async function becoming(
   api: KubeClient,
   given: Given,
@@ -88,7 +88,7 @@ async function becoming(
   return { objects, configMaps, secrets, namespaces: namespacesRead, problems, notes };
 }
 
-/** What the manifests make of the objects that there are, by name. */
+/** What the manifests make of the existing objects, by name. */
 async function wantedObjects(
   api: KubeClient,
   ours: readonly Document[],
@@ -128,12 +128,12 @@ async function wantedObjects(
   return { wanted, problems: sorted };
 }
 
-/** Whether others than those of its own namespace may be on it. */
+/** Reports whether objects of other namespaces may be on it. */
 function isShared(object: AnyObject | undefined): boolean {
   return (admitted(object) ?? 'Same') !== 'Same';
 }
 
-/** Whether that follows from the labels of namespaces. */
+/** Reports whether the labels of namespaces decide that. */
 function selectsNamespaces(object: AnyObject | undefined): boolean {
   return admitted(object) === 'Selector';
 }
@@ -143,7 +143,7 @@ function admitted(object: AnyObject | undefined): string | undefined {
   return allowedNamespaces?.from;
 }
 
-/** As the files make them, with the label that the API server gives to each. */
+/** The namespaces as the files make them, with the label that the API server gives to each. */
 async function namespacesOf(
   api: KubeApi,
   { documents }: Pick<Given, 'documents'>,
@@ -179,19 +179,19 @@ interface Live {
   readonly parent: string | undefined;
 }
 
-/** What the manifests refer to, as `kind namespace/name`. */
+/** The objects that the manifests refer to, as `kind namespace/name`. */
 function parentsIn(given: Given): readonly string[] {
   return oursIn(given).flatMap(({ manifest }) => {
     const definition = definitions.find(({ kind }) => kind === manifest.kind);
     if (definition === undefined) return [];
     const metadata = { ...manifest.metadata, namespace: manifest.metadata.namespace ?? given.namespace };
     const { parent } = itemOf(definition, { ...manifest, metadata } as unknown as AnyObject);
-    // A reference without a name is a mistake that is told elsewhere.
+    // A reference without a name is a mistake that is reported elsewhere.
     return parent === undefined || parent.endsWith('/') ? [] : [parent];
   });
 }
 
-/** `parents`: what else is needed, wherever it is, as `kind namespace/name`. */
+/** `parents`: what is needed besides, in any namespace, as `kind namespace/name`. */
 async function liveObjects(
   api: KubeApi,
   namespaces: ReadonlySet<string>,
@@ -216,9 +216,9 @@ async function liveObjects(
       }
     }
   }
-  // A plan without them would keep silent about what becomes of them. All that is missing is told at once.
+  // Without these objects, the plan would not show what happens to them. All missing rights are reported at once.
   if (refused.length > 0) throw new KubeError(refused.map(({ message }) => message).join('\n'), { status: 403 });
-  // Clusters before their spaces: each may be in a namespace of its own.
+  // Clusters before their spaces: each may be in another namespace.
   for (const definition of [databaseClusterDefinition, databaseSpaceDefinition] as readonly ResourceDefinition[]) {
     const needed = [...parents, ...[...found.values()].flatMap(({ parent }) => parent ?? [])];
     const missing = needed.filter((name) => name.startsWith(`${definition.kind} `) && !found.has(name));
@@ -251,7 +251,7 @@ function specOf(object: AnyObject | undefined): object {
   return typeof spec === 'object' && spec !== null ? spec : {};
 }
 
-/** ConfigMaps that hold schema sources: those of the manifests before those that are there. */
+/** The ConfigMaps with schema sources, those in the manifests before those in the cluster. */
 async function configMapsFor(
   api: KubeApi,
   given: { readonly namespace: string; readonly documents: readonly Document[] },

@@ -6,32 +6,32 @@ import { fieldsOf, resourceSchema } from '../kube/crd.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import type { Manifest } from './manifests.ts';
 
-/* What an API server says is wrong with a manifest, and the manifest with as much of that put right as it needs to say more. */
+/* What an API server says is wrong with a manifest, and how to mend the manifest just enough that the server says more. */
 
 /** A field that the API server refuses. */
 export interface Refused {
   readonly field: string;
   readonly text: string;
-  /** Where there is no such field: what it is called, if something is called nearly so, and is not set itself. */
+  /** If there is no such field: the one with a similar name, provided it is not set itself. */
   readonly meant?: string | undefined;
-  /** More than the name and type of the field was looked at. */
+  /** More than the field's name and type was checked. */
   readonly isRule?: true;
 }
 
-/** `.spec.storageSizeGB: expected numeric (int or float), got string`: the type checker of server-side apply. */
+/** `.spec.storageSizeGB: expected numeric (int or float), got string`: from the type checker of server-side apply. */
 const TYPED = /\.(spec\.[\w.[\]]+): ([^\n]*)/g;
 
-/** `strict decoding error: unknown field "spec.nonsense"`: what a patch with fieldValidation=Strict is answered. */
+/** `strict decoding error: unknown field "spec.nonsense"`: the answer to a patch with fieldValidation=Strict. */
 const UNKNOWN = /unknown field "([\w.[\]]+)"/g;
 
-/** `isRule`: more than the name and type of the field was looked at. */
+/** The fields that the error complains about. */
 export function refusedFields(
   error: KubeError,
   definition: ResourceDefinition,
   manifest: Manifest,
 ): readonly Refused[] {
   if (error.status === 403 || error.status === 404 || error.status === 401) return [];
-  // Of a patch, that message holds the whole object before it comes to the point.
+  // For a patch, error.message holds the whole object before it comes to the point.
   const strict = error.fields.flatMap(({ message }) => [...message.matchAll(UNKNOWN)].map(([, field = '']) => field));
   if (strict.length > 0) return strict.map((field) => unknownField(definition, manifest, field));
   if (error.fields.length > 0)
@@ -52,7 +52,7 @@ function unknownField(definition: ResourceDefinition, manifest: Manifest, field:
   return { field, text, meant: isSet ? undefined : meant };
 }
 
-/** What an object at this path, such as `spec.apiTokens[1]`, can have. */
+/** The fields that an object at this path, such as `spec.apiTokens[1]`, can have. */
 function namesIn(definition: ResourceDefinition, path: string): readonly string[] {
   const within = `${path.replace(/\[\d+\]/g, '[]')}.`;
   return fieldsOf(resourceSchema(definition), '')
@@ -61,7 +61,7 @@ function namesIn(definition: ResourceDefinition, path: string): readonly string[
     .map((each) => each.slice(within.length));
 }
 
-/** With what the rules ask the least of other fields; what is refused otherwise is left out. */
+/** Values for which the rules demand the least of other fields. A refused field without one is removed. */
 const STAND_INS: Readonly<Record<string, unknown>> = {
   'spec.spaceRef': { name: 'any' },
   'spec.clusterRef': { name: 'any' },
@@ -71,7 +71,7 @@ const STAND_INS: Readonly<Record<string, unknown>> = {
   'spec.allowUnlisted': true,
 };
 
-/** The manifest with nothing there that this field is refused for; the same one where nothing can be put right. */
+/** The manifest with whatever this field is refused for put right; the same manifest if that is impossible. */
 export function mended(manifest: Manifest, { field, meant }: Pick<Refused, 'field' | 'meant'>): Manifest {
   const [path, name] = parentOf(field);
   const standIn = STAND_INS[field];
@@ -86,17 +86,17 @@ export function mended(manifest: Manifest, { field, meant }: Pick<Refused, 'fiel
   return copy;
 }
 
-/** The field that was probably meant, where it was misspelt. */
+/** The field that was probably meant by a misspelt one. */
 export function meantField({ field, meant = '' }: Refused): string {
   return `${parentOf(field)[0]}.${meant}`;
 }
 
-/** Whether a field such as `spec.schema[0].inline` is in `spec.schema`. */
+/** Reports whether a field such as `spec.schema[0].inline` is in `spec.schema`. */
 export function isWithin(field: string, whole: string): boolean {
   return field.startsWith(`${whole}.`) || field.startsWith(`${whole}[`);
 }
 
-/** Of `spec.backup.frequency`: `spec.backup` and `frequency`. */
+/** Splits `spec.backup.frequency` into `spec.backup` and `frequency`. */
 function parentOf(field: string): readonly [path: string, name: string] {
   const at = field.lastIndexOf('.');
   return [field.slice(0, Math.max(0, at)), field.slice(at + 1)];

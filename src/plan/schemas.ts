@@ -11,21 +11,21 @@ import { createSimulator } from '../simulator/simulator.ts';
 import { databasesOf, type PlannedObject } from './objects.ts';
 
 /*
- * The schemas of the databases, in the copies of their servers: the sources that are as they were applied, run again. Of a
- * source that changed since, nobody has the old text.
+ * The schemas of the databases, for the copies of their servers. Sources that are still as they were applied are run again. If a
+ * source has changed since, nobody has the old text.
  */
 
-/** A schema as a server of the copies has it, and its digest. */
+/** A schema as a copied server has it, and its digest. */
 export interface CopiedSchema extends Pick<SavedDatabase, 'types' | 'functions'> {
   readonly digest: string;
 }
 
 type SavedDatabase = SavedState['clusters'][number]['databases'][number];
 
-/** By Database; absent where nothing was applied. */
+/** By Database; absent if nothing was applied. */
 export type CopiedSchemas = ReadonlyMap<ObjectKey, CopiedSchema>;
 
-/** They are made on a server of their own, as that of a cluster which is suspended answers nobody. */
+/** Makes them on a separate server, since that of a suspended cluster does not answer. */
 export async function copySchemas(
   { objects, configMaps }: { readonly objects: readonly PlannedObject[]; readonly configMaps: readonly AnyObject[] },
   clock: Clock,
@@ -34,7 +34,7 @@ export async function copySchemas(
     ({ status: { name, appliedSchema = [] } }) => name && appliedSchema.length > 0,
   );
   if (applied.length === 0) return new Map();
-  // Two servers may have databases of one name.
+  // Two servers may have databases of the same name.
   const names = applied.map((_, index) => `d${index}`);
   const simulator = createSimulator({
     clock,
@@ -62,7 +62,7 @@ export async function copySchemas(
 const ADDRESS = 'copies.simulator.test:8443';
 const LOGIN: Login = { username: 'admin', password: 'sandbox' };
 
-/** What the simulator does not understand is left out: the copy knows less than a server. Returns the schema. */
+/** Leaves out what the simulator does not understand: the copy knows less than a server. Returns the schema. */
 async function define(client: ServerClient, name: string, texts: readonly string[]): Promise<string> {
   const { token } = await client.signIn(LOGIN);
   for (const query of texts) {
@@ -72,7 +72,7 @@ async function define(client: ServerClient, name: string, texts: readonly string
   return client.getSchema(token, name);
 }
 
-/** As they were before the plan, for what is still the same. */
+/** The texts as they were before the plan, for sources that have not changed. */
 function textsOf(
   { metadata, spec }: ReturnType<typeof databasesOf>[number],
   configMaps: readonly AnyObject[],

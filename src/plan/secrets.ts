@@ -6,16 +6,16 @@ import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import type { Document, Manifest } from './manifests.ts';
 import { clustersOf, type PlannedObject, spacesOf, usersOf } from './objects.ts';
 
-/** A Secret that an object names, as far as a plan needs it: nothing that is secret. */
+/** What a plan needs to know of a Secret that an object names: nothing secret. */
 export interface SeenSecret extends Pick<SecretContents, 'labels' | 'annotations' | 'ownerReferences' | 'type'> {
-  /** Those that have a value. */
+  /** The keys that have a value. */
   readonly keys: ReadonlySet<string>;
 }
 
-/** By Secret; undefined: there is none. Of one that is not in it nothing is known, as the caller may not read it. */
+/** By Secret; undefined: it does not exist. A missing entry: the caller may not read it, so nothing is known. */
 export type SeenSecrets = ReadonlyMap<ObjectKey, SeenSecret | undefined>;
 
-/** Secrets that the operator would look at for the objects. */
+/** The Secrets that the operator would read for the objects. */
 export function secretsOf(objects: readonly PlannedObject[]): ReadonlySet<ObjectKey> {
   const keys = new Set<ObjectKey>();
   const add = ({ namespace = '' }: { readonly namespace?: string }, ...names: readonly (string | undefined)[]) => {
@@ -35,7 +35,7 @@ export function secretsOf(objects: readonly PlannedObject[]): ReadonlySet<Object
   return keys;
 }
 
-/** Those of the manifests before those that are there. Of what was read, no value is kept. */
+/** Prefers Secrets in the manifests to those in the cluster. No value that was read is kept. */
 export async function readSecrets(
   api: KubeApi,
   given: { readonly namespace: string; readonly documents: readonly Document[] },
@@ -75,7 +75,7 @@ export async function readSecrets(
   return seen;
 }
 
-/** Told, as the plan's copy has values of its own: of a new password or token it knows nothing. */
+/** Reported because the plan's copy has values of its own: it does not see a new password or token. */
 function changesOf(key: ObjectKey, { data, stringData }: Manifest, there: SecretContents): readonly string[] {
   const decoded = Object.entries(data ?? {}).map(
     ([name, value]) => [name, Buffer.from(String(value), 'base64').toString()] as const,

@@ -5,7 +5,7 @@ import { nodeName } from '../plugin/inventory.ts';
 import { clustersOf, databasesOf, type PlannedObject, usersOf } from './objects.ts';
 import type { Outcome, Plan } from './plan.ts';
 
-/** What an object that goes leaves behind: nothing, if steps of the plan destroy it, or the cluster that it is on. */
+/** What a deleted object leaves behind; undefined if steps of the plan destroy it or the cluster that it is on. */
 export function staysOf(planned: PlannedObject, steps: Plan['steps']): string | undefined {
   const destroyed = (kind: string, key: string) =>
     steps.some(({ name, weight, fails }) => name === nodeName(kind, key) && weight === 'destroys' && fails !== true);
@@ -21,7 +21,7 @@ export function staysOf(planned: PlannedObject, steps: Plan['steps']): string | 
   return undefined;
 }
 
-/** What is destroyed with an object that waits to go; nothing, if it would leave that, or a step of its own has done it. */
+/** What will be destroyed once a waiting deletion finishes; undefined if it would be kept, or a step of its own destroys it. */
 export function laterOf(planned: PlannedObject, own: Outcome['steps']): string | undefined {
   if (own.some(({ weight, fails }) => weight === 'destroys' && fails !== true)) return undefined;
   for (const { spec, status } of clustersOf([planned])) {

@@ -12,7 +12,7 @@ const CALLED: Readonly<Record<Weight, string>> = {
   changes: 'changes',
 };
 
-/** The plan for people: what must be looked at first, then each object with its fields, steps and end. */
+/** The plan as text: first what needs attention, then each object with its fields, steps and end. */
 export function planText(plan: Plan, style: Style): string {
   const own = ownOf(plan);
   const due = plan.outcomes.filter(({ alsoDue }) => alsoDue);
@@ -55,7 +55,7 @@ const FAILS = '✗';
 const MARKS: Readonly<Record<Weight, string>> = { destroys: '-', interrupts: '!', costs: '$', changes: '~' };
 const CHANGE_MARKS = { create: '+', update: '~', delete: '-', none: ' ' } as const;
 
-/** An object may go without anything being destroyed. */
+/** Deleting an object need not destroy anything. */
 function markOf({ change, steps, later }: Outcome): string {
   const destroys = later !== undefined || steps.some(({ weight, fails }) => weight === 'destroys' && !fails);
   return change === 'delete' && !destroys ? MARKS.changes : CHANGE_MARKS[change];

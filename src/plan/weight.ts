@@ -3,15 +3,15 @@ import type { DatabaseStep } from '../kinds/database/observation.ts';
 import type { ClusterStep } from '../kinds/databasecluster/observation.ts';
 import type { UserStep } from '../kinds/databaseuser/observation.ts';
 
-/** What a step means to those who use the cluster, worst first. */
+/** What a step means to the cluster's users, worst first. */
 export const WEIGHTS = ['destroys', 'interrupts', 'costs', 'changes'] as const;
 export type Weight = (typeof WEIGHTS)[number];
 
 type StepName = ClusterStep['do'] | UserStep['do'] | DatabaseStep['do'];
 
 /**
- * `destroys`: data or access is gone for good. `interrupts`: servers stop, or sessions end. `costs`: something is paid for
- * from then on, or more is.
+ * `destroys`: data or access is gone for good. `interrupts`: servers stop, or sessions end. `costs`: there is something new
+ * to pay for, or more of it.
  */
 const WEIGHT_OF = {
   Deploy: 'costs',
@@ -40,8 +40,8 @@ const WEIGHT_OF = {
 } as const satisfies Record<StepName, Weight>;
 
 /**
- * Of a step of any kind; one that only moves finalizers of our own changes nothing for anybody else. `isNew`: nobody has
- * a login of the object yet, so replacing it ends nobody's session.
+ * The weight of a step of any kind. One that only moves our own finalizers changes nothing for anybody else. `isNew`: nobody
+ * has a login of the object yet, so replacing it ends no session.
  */
 export function weightOf(step: unknown, isNew: boolean): Weight {
   const name = isRecord(step) ? String(step['do']) : '';
@@ -50,13 +50,13 @@ export function weightOf(step: unknown, isNew: boolean): Weight {
   return Object.hasOwn(WEIGHT_OF, name) ? WEIGHT_OF[name as StepName] : 'changes';
 }
 
-/** After it there is something that was not there before: nobody has used it. */
+/** Reports whether the step makes something new, which nobody has used yet. */
 export function isMaking(step: unknown): boolean {
   const makers: readonly StepName[] = ['Deploy', 'Clone', 'CreateUser'];
   return isRecord(step) && makers.some((name) => name === step['do']);
 }
 
-/** Servers move to other machines. */
+/** Reports whether servers move to other machines. */
 function isMachineChange(step: unknown): boolean {
   return isRecord(step) && isRecord(step['changes']) && 'machineType' in step['changes'];
 }

@@ -39,7 +39,7 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-/** Integers that a number cannot hold exactly come as bigints, and are written as the digits that they are. */
+/** Writes bigints, which stand for integers that a number cannot hold exactly, as their digits. */
 function jsonText(value: unknown, indent = 2): string {
   const rawJSON = (JSON as { readonly rawJSON?: (text: string) => unknown }).rawJSON;
   return JSON.stringify(
@@ -57,7 +57,7 @@ function conceptText(concept: Concept | undefined): string {
   return jsonText(concept.concept, 0);
 }
 
-/** On one line. A struct is an object. */
+/** The value on one line; a struct is shown as an object. */
 function valueText(value: ConceptValue): string {
   return typeof value === 'object' && value !== null ? jsonText(value, 0) : String(value);
 }

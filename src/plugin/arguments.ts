@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { argumentMistake } from '../base/argument-mistake.ts';
 import { helpRows, wrapped } from './help.ts';
 
-/** The command was called wrongly: exit code 2, with this text. */
+/** The command was called wrongly: exit with code 2 and this text. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -10,12 +10,12 @@ export class UsageError extends Error {
 export interface Flag {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
-  /** For --help: what it does; `…` where a value follows. */
+  /** For --help: what the flag does; `…` marks where a value follows. */
   readonly about: string;
   readonly multiple?: boolean;
 }
 
-/** What every command that talks to a cluster takes, as kubectl does. */
+/** The flags of every command that talks to a cluster, as in kubectl. */
 export const CONNECTION_FLAGS = {
   kubeconfig: { type: 'string', about: 'kubeconfig file; otherwise KUBECONFIG, otherwise the default one' },
   context: { type: 'string', about: 'context of the kubeconfig; otherwise the current one' },
@@ -26,7 +26,7 @@ export const ALL_NAMESPACES = {
   'all-namespaces': { type: 'boolean', short: 'A', about: 'all namespaces' },
 } as const satisfies Readonly<Record<string, Flag>>;
 
-/** `-n shop status` as `status -n shop`: the flags of a connection may stand before the command, as with kubectl. */
+/** Moves `-n shop status` to `status -n shop`: connection flags may come before the command, as with kubectl. */
 export function commandFirst(argv: readonly string[]): readonly string[] {
   let at = 0;
   for (let count = connectionWords(argv, at); count > 0; count = connectionWords(argv, at)) at += count;
@@ -34,7 +34,7 @@ export function commandFirst(argv: readonly string[]): readonly string[] {
   return command === undefined ? argv : [command, ...argv.slice(0, at), ...rest];
 }
 
-/** The flags of a connection among the words, wherever they stand, and the other words. `isOpen`: the last flag lacks its value. */
+/** Separates connection flags, anywhere among the words, from the other words. `isOpen`: the last flag lacks its value. */
 export function connectionIn(argv: readonly string[]) {
   const flags: string[] = [];
   const others: string[] = [];
@@ -52,7 +52,7 @@ const CONNECTION_NAMES = Object.entries<Flag>(CONNECTION_FLAGS).flatMap(([name, 
   ...(short === undefined ? [] : [`-${short}`]),
 ]);
 
-/** How many words such a flag takes that begins there; 0: none does. */
+/** How many words the connection flag at this position takes; 0: there is none. */
 function connectionWords(argv: readonly string[], at: number): number {
   const word = argv[at];
   if (word === undefined) return 0;
@@ -67,7 +67,7 @@ export interface Arguments {
   is(flag: string): boolean;
 }
 
-/** Throws UsageError for what is not a flag of the command. */
+/** Throws UsageError for a flag that the command does not have. */
 export function parseArguments(argv: readonly string[], flags: Readonly<Record<string, Flag>>): Arguments {
   const options = Object.fromEntries(
     Object.entries(flags).map(([name, { type, short, multiple = false }]) => [

@@ -5,22 +5,22 @@ import { UsageError } from './arguments.ts';
 import { type Inventory, type Item, isOutOfDate, nameOf, readyOf, stalledOf } from './inventory.ts';
 import { blockerOf } from './tree.ts';
 
-/** A change that a person makes with one word, and how it is seen to be done. */
+/** A change that a person makes with one word, and how to tell that it is done. */
 export interface Change {
-  /** Kinds that take it. */
+  /** The kinds that it applies to. */
   readonly kinds: readonly string[];
   readonly about: string;
-  /** What is set, in words: it stays when nobody waits any more. */
+  /** What is set, in words. It stays set if nobody waits any more. */
   readonly sets: string;
-  /** A merge patch. `value`: new each time. */
+  /** A merge patch. `value`: different each time. */
   patch(value: string): object;
-  /** Undefined: not yet. Otherwise the outcome in words. `before`: the object when the change was made. */
+  /** The outcome in words; undefined: not done yet. `before`: the object when the change was made. */
   outcome(item: Item, value: string, before: Item): string | undefined;
-  /** It is done when it is set, whether the operator has looked or not. */
+  /** It is done once it is set, whether or not the operator has looked. */
   readonly isOnlySet?: true;
-  /** What goes on, where the object itself does not tell. Undefined: it does. */
+  /** What is going on, if the object itself does not show it; undefined if it does. */
   progress?(item: Item, value: string): string | undefined;
-  /** Whether the operator is known not to have begun, where the object's generation does not tell. */
+  /** Reports whether the operator has certainly not begun, for changes that the object's generation does not show. */
   isIdle?(item: Item, value: string): boolean;
 }
 
@@ -34,11 +34,11 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     sets: `annotation ${ROTATE_AT}`,
     patch: (value) => annotate(ROTATE_AT, value),
     outcome: (item, value, before) => {
-      // It is written down when the new password stands beside the old one; it is done when the Secret was verified again.
+      // Recorded once the new password is in the Secret beside the old one; done once the Secret was verified again.
       const done = isBegun(item, value) && verifiedSecret(item) !== verifiedSecret(before);
       return done ? `Rotated: the new password is in ${secretOf(item)}, and works` : undefined;
     },
-    // At every moment of it one password works, so the object is Ready all the while.
+    // One password works at every moment, so the object is Ready throughout.
     progress: (item, value) => {
       if (readyOf(item)?.status !== 'True') return undefined;
       return isBegun(item, value) ? 'The new password is being put in place' : 'Waiting for Mooring to begin';
@@ -77,7 +77,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   },
 };
 
-/** Throws UsageError where the kind does not take the change. */
+/** Throws UsageError if the change does not apply to the kind. */
 export function checkKind(name: string, { kinds }: Change, { kind }: ResourceDefinition): void {
   if (!kinds.includes(kind))
     throw new UsageError(`A ${kind} cannot be changed by ${name}: it is for ${kinds.join(', ')}`);
@@ -90,13 +90,13 @@ function reached(item: Item, reason: string): string | undefined {
   return there && ready.reason === reason ? ready.message : undefined;
 }
 
-/** A person must act: waiting longer leads nowhere. */
+/** Why waiting longer is useless: a person must act. */
 export function failureOf(item: Item): string | undefined {
   const stalled = stalledOf(item);
   return isOutOfDate(item) || stalled === undefined ? undefined : `${stalled.reason}: ${stalled.message}`;
 }
 
-/** The line shown while it is waited for; where another object is waited for, what that is doing. */
+/** The line shown while waiting; if another object is waited for, what that one is doing. */
 export function progressOf(inventory: Inventory, item: Item): string {
   const ready = readyOf(item);
   if (ready === undefined || isOutOfDate(item)) return 'Waiting for Mooring to look at it';
@@ -107,12 +107,12 @@ export function progressOf(inventory: Inventory, item: Item): string {
     : `${ready.reason}: ${ready.message}`;
 }
 
-/** Whether a rotation is. */
+/** Reports whether a rotation has begun. */
 function isBegun(item: Item, value: string): boolean {
   return field(item, 'lastHandledRotateAt') === value;
 }
 
-/** The version of the Secret whose password was verified last. */
+/** The resource version of the Secret whose password was last verified. */
 function verifiedSecret(item: Item): unknown {
   return verified(item)['secretResourceVersion'];
 }

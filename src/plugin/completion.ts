@@ -1,10 +1,10 @@
 import { connectionIn } from './arguments.ts';
 
-/** What a command takes, as far as completion goes. */
+/** What completion needs to know of a command. */
 export interface Completable {
   /** Flags without dashes; `file`: a path follows. */
   readonly flags: readonly string[];
-  /** What its words are: objects of any kind, of one kind by name alone, or nothing. */
+  /** What its arguments are: objects of any kind, names of one kind, or nothing. */
   readonly takes: 'objects' | 'cluster' | 'space' | 'nothing';
 }
 
@@ -14,11 +14,11 @@ export interface Sources {
   command(name: string): Promise<Completable | undefined>;
   /** Singular names of the kinds. */
   readonly kinds: readonly string[];
-  /** Names of the objects of a kind, by its singular name, where these flags lead; empty where the cluster does not say. */
+  /** Names of the objects of a kind, given by its singular name, for these flags; empty if the cluster does not say. */
   names(kind: string, connection: readonly string[]): Promise<readonly string[]>;
 }
 
-/** What can come next. `words`: all after the program's name; the last one may be a part, or empty. */
+/** What can come next. `words`: everything after the program's name; the last may be incomplete or empty. */
 export async function completionsOf(words: readonly string[], sources: Sources): Promise<readonly string[]> {
   const part = words.at(-1) ?? '';
   const beginning = (candidates: readonly string[]) => candidates.filter((each) => each.startsWith(part)).toSorted();

@@ -1,8 +1,8 @@
 /* Exit codes of the commands besides 0 (well), 1 (failed) and 2 (called wrongly). */
 
-/** Time was over before a change was seen to be done: as timeout(1) has it. */
+/** Time ran out before a change was done; the code is that of timeout(1). */
 export const TIMED_OUT = 124;
-/** Somebody ended it with Ctrl-C: as shells have it. */
+/** Ended with Ctrl-C; the code is that of shells. */
 export const INTERRUPTED = 130;
-/** Whoever read its output has gone: as shells have it where SIGPIPE ends a process. */
+/** The reader of its output has gone; the code is that of shells when SIGPIPE ends a process. */
 export const UNREAD = 141;

@@ -11,7 +11,7 @@ import { warningOf } from './status.ts';
 import { age, type Style } from './text.ts';
 import { ancestorsOf, blockerOf, NOT_THERE } from './tree.ts';
 
-/** Everything about one object: what is declared, what is there, what is missing and why, and what a person can do. */
+/** Everything about one object: what is declared, what exists, what is missing and why, and what a person can do. */
 export function explainText(inventory: Inventory, item: Item, nowMs: number, style: Style): string {
   const { status, reason } = readinessOf(item);
   const isSeen = reason !== NOT_SEEN;
@@ -68,18 +68,18 @@ function pausedLines(item: Item): readonly string[] {
   return isPaused(item) ? [`Mooring changes nothing about it until: ${commandFor('unpause', item)}`] : [];
 }
 
-/** What a person seems to have meant something by, and nothing goes by. */
+/** Annotations that look like ours but have no effect. */
 function annotationLines({ metadata }: Item): readonly string[] {
   const mistakes = mistakesIn(metadata);
   return mistakes === undefined ? [] : [mistakes];
 }
 
-/** What a person types to annotate it. */
+/** The command to annotate the object. */
 function annotate({ kind, metadata }: Item, what: string): string {
   return `kubectl annotate ${kind.toLowerCase()} ${metadata.name} --namespace ${metadata.namespace ?? ''} ${what}`;
 }
 
-/** What keeps it from going, and how to have it go all the same. */
+/** What holds up its deletion, and how to delete it all the same. */
 function deletionLines(item: Item, nowMs: number): readonly string[] {
   const { metadata } = item;
   if (metadata.deletionTimestamp === undefined) return [];
@@ -97,7 +97,7 @@ function deletionLines(item: Item, nowMs: number): readonly string[] {
   ];
 }
 
-/** The time counts from the last change of the status: the reason may have changed since. */
+/** The time since the last change of the status; the reason may have changed since. */
 function lasting(item: Item, nowMs: number): string {
   const ready = readyOf(item);
   return ready === undefined ? '' : ` (${ready.status} for ${age(ready.lastTransitionTime, nowMs)})`;
@@ -122,17 +122,17 @@ function whatToDo(inventory: Inventory, item: Item): readonly string[] {
   const help = reasonHelp(kind, blocker.reason);
   if (help === undefined) return [];
   const isOwn = blocker.name === nameOf(item);
-  // It stands above.
+  // The message is shown above.
   if (isOwn && ONLY_THE_MESSAGE.test(help.remedy ?? '')) return [];
   const remedy = help.remedy ?? `Nothing but to wait: ${help.meaning.charAt(0).toLowerCase()}${help.meaning.slice(1)}`;
-  // The message that a remedy speaks of is that one's, and stands below.
+  // The message that this remedy mentions is the blocker's, shown below.
   return [isOwn ? remedy : `For ${blocker.name}: ${remedy}`, ...takeOver(item)];
 }
 
-/** One clause, which sends whoever reads it to the message. */
+/** A single clause that sends the reader to the message. */
 const ONLY_THE_MESSAGE = /^[^,;.:]*the message[^,;.:]*$/;
 
-/** What has it take over the cluster that has come in the place of its own. */
+/** How to take over the cluster that replaced the object's own. */
 function takeOver(item: Item): readonly string[] {
   const { reason, message } = readinessOf(item);
   const [, createdAt] = reason === 'IdentityChanged' ? (ACCEPTED.exec(message) ?? []) : [];
@@ -143,7 +143,7 @@ function takeOver(item: Item): readonly string[] {
 
 const ACCEPTED = new RegExp(`${ACCEPT_IDENTITY}=([^\\s,]+)`);
 
-/** Up to the object that is really in the way. */
+/** The chain up to the object that is really in the way. */
 function causes(inventory: Inventory, item: Item): readonly string[] {
   const blocker = blockerOf(inventory, item);
   if (blocker === undefined || blocker.name === nameOf(item)) return [];
@@ -151,7 +151,7 @@ function causes(inventory: Inventory, item: Item): readonly string[] {
     if (typeof each === 'string')
       return [`${each}: ${inventory.hidden.has(each) ? 'you may not see it, or it is not there' : 'it is not there'}`];
     const { status, reason, message } = readinessOf(each);
-    // What is Ready is not in the way.
+    // A Ready object is not in the way.
     return status === 'True' ? [] : [`${nameOf(each)}: Ready is ${status} ${reason}: ${message}`];
   });
 }
@@ -175,7 +175,7 @@ function lastError(item: Item, nowMs: number): readonly string[] {
   if (!isRecord(error)) return [];
   const operation = String(error['operation']);
   const answers = [
-    // Of a whole pass it is not known whether anything was asked.
+    // For a whole pass, it is not known whether anything was asked.
     ...(operation === PASS && error['httpStatus'] === undefined ? [] : [answerOf(error['httpStatus'])]),
     ...(error['code'] === undefined ? [] : [`code ${String(error['code'])}`]),
   ];
@@ -184,7 +184,7 @@ function lastError(item: Item, nowMs: number): readonly string[] {
   if (isSaid && operation === PASS && answers.length === 0) return [];
   return [
     `${operation}, ${age(String(error['time']), nowMs)} ago${answers.length === 0 ? '' : `: ${answers.join(', ')}`}`,
-    // It stands above already.
+    // The message is shown above already.
     ...(isSaid ? [] : [message]),
   ];
 }
@@ -193,7 +193,7 @@ function answerOf(httpStatus: unknown): string {
   return httpStatus === undefined ? 'no answer' : `HTTP ${String(httpStatus)}`;
 }
 
-/** Conditions that are not true, and the fields that differ; what is said already is not said again. */
+/** Conditions that are not true and fields that differ, without repeating what was said already. */
 function missing(item: Item): readonly string[] {
   const { conditions, status } = item;
   const ready = readinessOf(item);
@@ -201,7 +201,7 @@ function missing(item: Item): readonly string[] {
   const own = conditions
     .filter(isOwn)
     .filter(({ type, status: value }) => !['Ready', 'Reconciling', 'Stalled'].includes(type) && value !== 'True')
-    // Of a cluster that rests as its spec says, nothing is missing.
+    // Nothing is missing from a cluster that is suspended as its spec says.
     .filter(({ reason }) => !(ready.status === 'True' && reason === ready.reason))
     .map((condition) => conditionText(condition, ready));
   const drift = isRecord(status) ? status['drift'] : undefined;

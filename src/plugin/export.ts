@@ -8,17 +8,17 @@ import { CLUSTER_ID, databaseClusterDefinition, MAX_CLUSTER_ID } from '../kinds/
 import type { Item } from './inventory.ts';
 
 export interface ExportOptions {
-  /** Where the manifests are to be applied. */
+  /** Where the manifests will be applied. */
   readonly namespace: string;
   /** The DatabaseSpace. */
   readonly space: { readonly namespace: string; readonly name: string };
   /** Only clusters that no object stands for. */
   readonly unmanagedOnly: boolean;
-  /** Names that other DatabaseClusters have there. */
+  /** Names that other DatabaseClusters already have there. */
   readonly taken?: readonly string[];
 }
 
-/** What the API server takes, as CEL has it. */
+/** Reports whether the API server accepts the id, by the same rule as in CEL. */
 const isPossible = (id: string) => CLUSTER_ID.test(id) && id.length <= MAX_CLUSTER_ID;
 
 const INTRO = `# Every cluster of the space as a manifest. Those that no object stands for yet are only observed: applying this changes
@@ -26,7 +26,7 @@ const INTRO = `# Every cluster of the space as a manifest. Those that no object 
 # the one that new clusters come with, name a Secret with it in adminCredentials.existingSecretRef.
 `;
 
-/** Manifests for what is in the space: as they are for what objects stand for, otherwise to be taken over. No secrets. */
+/** Manifests for the space's clusters: as declared if an object stands for them, otherwise to adopt them. No secrets. */
 export function exportText(clusters: readonly Cluster[], objects: readonly Item[], options: ExportOptions): string {
   const owners = new Map(objects.map((item) => [idOf(item), item]));
   const names = new Set([...objects.map(({ metadata }) => metadata.name), ...(options.taken ?? [])]);
@@ -47,7 +47,7 @@ export function exportText(clusters: readonly Cluster[], objects: readonly Item[
   return INTRO + left + documents.map((each) => `---\n${dump(each, { lineWidth: 120, noRefs: true })}`).join('');
 }
 
-/** Id of the cluster that the object stands for, or wants. */
+/** The id of the cluster that the object stands for or wants. */
 function idOf({ metadata, spec, status }: Item): string {
   const id = isRecord(status) ? status['clusterID'] : undefined;
   return String(id ?? spec['clusterID'] ?? metadata.name);
@@ -85,7 +85,7 @@ function adopted(cluster: Cluster, name: string, { namespace, space }: ExportOpt
   };
 }
 
-/** An id may have underscores, which a name cannot; and another object may have the name. */
+/** An id may have underscores, which a name cannot, and another object may already have the name. */
 function nameFor(id: string, taken: Set<string>): string {
   const wanted = id
     .replaceAll(/[^a-z0-9]+/g, '-')

@@ -1,9 +1,9 @@
 import { isRecord } from '../base/is-record.ts';
 import { table } from './text.ts';
 
-/* Fields of a spec or a status for people: a line each, empty ones not at all. */
+/* Fields of a spec or a status for people: one line each, empty ones left out. */
 
-/** Bookkeeping of the operator, that a person can do nothing with. */
+/** The operator's bookkeeping, which is of no use to people. */
 const NOT_SHOWN = new Set([
   'conditions',
   'lastError',
@@ -18,10 +18,10 @@ const NOT_SHOWN = new Set([
   'foreignSchemaHash',
   'checkedSchema',
 ]);
-/** The same of what is within. */
+/** The same for nested fields. */
 const NOT_SHOWN_WITHIN = new Set(['hash', 'resourceVersion', 'by']);
 
-/** Those that their own words do not explain. */
+/** Labels for fields whose names do not explain themselves. */
 const CALLED: Readonly<Record<string, string>> = {
   appliedSchema: 'schema from',
   binding: 'connection Secret',
@@ -33,7 +33,7 @@ const CALLED: Readonly<Record<string, string>> = {
   state: 'state in the cloud',
 };
 
-/** What a person wrote, by the names that stand in a manifest. */
+/** The fields that a person wrote, by their names in a manifest. */
 export function specFields(spec: unknown): readonly string[] {
   return linesOf(rowsOf(spec, (name) => name));
 }
@@ -61,7 +61,7 @@ function rowsOf(fields: unknown, called: (name: string) => string): readonly Row
   });
 }
 
-/** On one line; '' where there is nothing in it. */
+/** The value on one line; '' if it is empty. */
 function textOf(value: unknown, called: (name: string) => string): string {
   if (value === undefined || value === null) return '';
   if (Array.isArray(value)) return value.map((each) => textOf(each, called)).join(', ');
@@ -71,7 +71,7 @@ function textOf(value: unknown, called: (name: string) => string): string {
     .map(([name, each]) => [called(name), textOf(each, called)] as const)
     .filter(([, text]) => text !== '');
   const [only] = inner;
-  // The name of what is referred to says enough.
+  // For a reference, the name says enough.
   if (inner.length === 1 && only !== undefined && only[0] === 'name') return only[1];
   return inner
     .map(([name, text], index) => `${name} ${within(text, isRecord(Object.values(value)[index]))}`)

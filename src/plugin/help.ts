@@ -1,7 +1,7 @@
-/** A narrow window. */
+/** The width of a narrow window. */
 const WIDTH = 100;
 
-/** What `--help` lists: names, and beside each what it is, on as many lines as that needs. */
+/** Lists names for `--help`, each with its description beside it on as many lines as that needs. */
 export function helpRows(rows: readonly (readonly [name: string, about: string])[]): string {
   const column = Math.max(...rows.map(([name]) => name.length)) + 4;
   return rows
@@ -14,7 +14,7 @@ export function helpRows(rows: readonly (readonly [name: string, about: string])
     .join('\n');
 }
 
-/** Lines, between words. */
+/** Breaks the text into lines between words. */
 export function wrapped(text: string, width = WIDTH): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -20,27 +20,27 @@ export interface Item {
   readonly spec: Readonly<Record<string, unknown>>;
   readonly status: ReturnType<typeof parseStatus<unknown>>;
   readonly conditions: readonly Condition[];
-  /** The object that it cannot be without, as `kind namespace/name`; undefined for a space. */
+  /** The object that it depends on, as `kind namespace/name`; undefined for a space. */
   readonly parent: string | undefined;
 }
 
-/** What was found of our kinds. */
+/** The objects of our kinds that were found. */
 export interface Inventory {
   readonly items: readonly Item[];
-  /** Objects, as `kind namespace/name`, that are referred to and that the caller may not read. */
+  /** Objects, as `kind namespace/name`, that are referred to but that the caller may not read. */
   readonly hidden: ReadonlySet<string>;
-  /** Rights that the caller lacks, in the API server's words: what they are needed for is not among the items. */
+  /** Rights that the caller lacks, in the API server's words; what needs them is not among the items. */
   readonly refused?: readonly string[];
   /** Why no operator seems to be running; undefined: one may be. */
   readonly operator?: string | undefined;
 }
 
-/** More objects of one kind and namespace than these are listed, fewer are read by name. */
+/** Up to this many objects of one kind and namespace are read by name; more are listed. */
 const READ_BY_NAME = 3;
 
 /**
- * All objects of our kinds, of one namespace or of all: one List a kind, in pages. What they need in other namespaces is
- * read as well. Throws KubeError where the caller may list none of them.
+ * Loads all objects of our kinds, in one namespace or in all, with one paged list per kind. Also reads what they need from other
+ * namespaces. Throws KubeError if the caller may list none of the kinds.
  */
 export async function loadInventory(
   api: KubeApi,
@@ -77,8 +77,8 @@ export async function loadInventory(
 }
 
 /**
- * One object with all that it needs; undefined: it is not there. What may not be read of that is hidden. Throws KubeError 404 where
- * the API server has no such kind.
+ * Loads one object with everything that it needs; undefined: it does not exist. Needed objects that may not be read are hidden.
+ * Throws KubeError 404 if the API server does not serve the kind.
  */
 export async function loadChain(
   api: KubeApi,
@@ -103,7 +103,7 @@ export async function loadChain(
   return { item, inventory: { items, hidden } };
 }
 
-/** That the object is not there, with the name that may be meant. */
+/** Says that the object does not exist, and suggests a name that may be meant. */
 export async function notThereText(
   api: KubeApi,
   definition: ResourceDefinition,
@@ -114,7 +114,7 @@ export async function notThereText(
   return notThere(nodeName(definition.kind, objectKey(namespace, name)), names);
 }
 
-/** Names in the namespace, of which one may be meant by another that is not there; none where they may not be listed. */
+/** The names in the namespace, to suggest one instead of a name that does not exist; empty if they may not be listed. */
 export async function namesIn(
   api: KubeApi,
   definition: ResourceDefinition,
@@ -132,7 +132,7 @@ export async function namesIn(
 
 const MANY = 200;
 
-/** Of an object that is not there, an API server answers the same as of a kind that is not. */
+/** An API server answers the same for a missing object as for a missing kind; this tells them apart. */
 async function mustBeServed(
   api: KubeApi,
   definition: ResourceDefinition,
@@ -142,17 +142,17 @@ async function mustBeServed(
   try {
     await api.list(resourceOf(definition), { namespace, limit: 1 }, signal);
   } catch (error) {
-    // Who may not list it is told what is known.
+    // A caller that may not list the kind gets what is known.
     if (error instanceof KubeError && error.status === 404) throw error;
   }
 }
 
-/** `kind namespace` of what is named so. */
+/** The `kind namespace` part of a node's name. */
 function placeOf(node: string): string {
   return node.slice(0, node.indexOf('/'));
 }
 
-/** Those of them that are there, and perhaps more; `hidden` among them: something may not be read by the caller. */
+/** Those of the named objects that exist, and perhaps others; includes `hidden` if the caller may not read something. */
 async function readNodes(
   api: KubeApi,
   kind: string,
@@ -170,7 +170,7 @@ async function readNodes(
   return found.filter((item) => item !== undefined);
 }
 
-/** `hidden`: the caller may not read it. Undefined: it is not there. */
+/** `hidden`: the caller may not read it. Undefined: it does not exist. */
 async function readNode(api: KubeApi, node: string, signal: AbortSignal): Promise<Item | 'hidden' | undefined> {
   const [kind = '', key = ''] = node.split(' ');
   const definition = definitions.find((each) => each.kind === kind);
@@ -180,7 +180,7 @@ async function readNode(api: KubeApi, node: string, signal: AbortSignal): Promis
   return object === undefined ? undefined : itemOf(definition, object);
 }
 
-/** The KubeError of what the caller may not do. */
+/** Returns the KubeError if the caller lacks the right. */
 async function unlessForbidden<T>(answer: Promise<T>): Promise<T | KubeError> {
   try {
     return await answer;
@@ -190,7 +190,7 @@ async function unlessForbidden<T>(answer: Promise<T>): Promise<T | KubeError> {
   }
 }
 
-/** Whether there is no such namespace; false also where that may not be known. */
+/** Reports whether there is no such namespace; false if the caller cannot know. */
 export async function isNoNamespace(api: KubeApi, name: string, signal: AbortSignal): Promise<boolean> {
   try {
     return (await api.get(NAMESPACES, { name }, signal)) === undefined;
@@ -199,7 +199,7 @@ export async function isNoNamespace(api: KubeApi, name: string, signal: AbortSig
   }
 }
 
-/** All objects of one kind. `namespace` undefined: of all. */
+/** All objects of one kind. `namespace` undefined: in all namespaces. */
 export async function listAll(
   api: KubeApi,
   definition: ResourceDefinition,
@@ -255,7 +255,7 @@ export function readyOf({ conditions }: Pick<Item, 'conditions'>): Condition | u
   return findStatusCondition(conditions, 'Ready');
 }
 
-/** What Ready says of the object as it is now: what the operator said of an older spec is not what there is. */
+/** What Ready says of the object as it is now. A condition for an older spec does not count. */
 export function readinessOf(item: Item): Pick<Condition, 'status' | 'reason' | 'message'> {
   const ready = readyOf(item);
   if (ready !== undefined && !isOutOfDate(item)) return ready;
@@ -270,20 +270,20 @@ export function readinessOf(item: Item): Pick<Condition, 'status' | 'reason' | '
   };
 }
 
-/** No condition, but the want of one. */
+/** Not a condition's reason, but the lack of a condition. */
 export const NOT_SEEN = 'NotSeen';
 
-/** There only while a person must act. */
+/** The Stalled condition, present only while a person must act. */
 export function stalledOf({ conditions }: Pick<Item, 'conditions'>): Condition | undefined {
   return findStatusCondition(conditions, 'Stalled');
 }
 
-/** A person told Mooring to change nothing about it. */
+/** Reports whether a person told Mooring to change nothing about it. */
 export function isPaused({ metadata }: Pick<Item, 'metadata'>): boolean {
   return metadata.annotations?.[PAUSED] === 'true';
 }
 
-/** The status speaks of an older spec, or of none yet. */
+/** Reports whether the status is about an older spec, or there is none yet. */
 export function isOutOfDate({ metadata, status }: Pick<Item, 'metadata' | 'status'>): boolean {
   const seen = isRecord(status) ? status['observedGeneration'] : undefined;
   return typeof seen !== 'number' || seen < (metadata.generation ?? 0);

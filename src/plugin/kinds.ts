@@ -11,7 +11,7 @@ export function resourceOf({ plural, kind }: ResourceDefinition): Resource {
   return { group: GROUP, version: VERSION, plural, kind };
 }
 
-/** What a person types to have this done to the object. */
+/** The command that does this to the object. */
 export function commandFor(
   name: string,
   { kind, metadata }: { readonly kind: string; readonly metadata: Named },
@@ -19,14 +19,14 @@ export function commandFor(
   return `kubectl mooring ${name} ${kind.toLowerCase()}/${metadata.name} --namespace ${metadata.namespace ?? ''}`;
 }
 
-/** `node`: `kind namespace/name`; `names`: those of that kind in that namespace. */
+/** `node`: `kind namespace/name`. `names`: the names of that kind in that namespace. */
 export function notThere(node: string, names: readonly string[]): string {
   const meant = didYouMean(node.slice(node.indexOf('/') + 1), names, (name) => `"${name}"`);
   const all = 'kubectl mooring status --all-namespaces shows what is';
   return `${node} is not there: check its name and --namespace; ${all}${meant === '' ? '' : `.${meant}`}`;
 }
 
-/** Of `nodes`, each `kind namespace/name`, the names of those of the kind and namespace of `node`. */
+/** The names of those `nodes`, each `kind namespace/name`, that have the kind and namespace of `node`. */
 export function namesBeside(node: string, nodes: readonly string[]): readonly string[] {
   const place = node.slice(0, node.indexOf('/') + 1);
   return nodes.filter((each) => each.startsWith(place)).map((each) => each.slice(place.length));
@@ -37,14 +37,14 @@ interface Named {
   readonly namespace?: string;
 }
 
-/** `KIND/NAME …`, or `KIND NAME …`, as kubectl takes them. Throws UsageError. */
+/** Parses `KIND/NAME …` or `KIND NAME …`, as kubectl does. Throws UsageError. */
 export function parseTargets(words: readonly string[]): readonly ReturnType<typeof parseTarget>[] {
   const [kind = '', ...names] = words;
   if (words.some((word) => word.includes('/')) || names.length === 0) return words.map((word) => parseTarget([word]));
   return names.map((name) => parseTarget([kind, name]));
 }
 
-/** `KIND/NAME` or `KIND NAME`, the kind by any of its names, as kubectl takes it. Throws UsageError. */
+/** Parses `KIND/NAME` or `KIND NAME`, with any of the kind's names, as kubectl does. Throws UsageError. */
 export function parseTarget(words: readonly string[]): {
   readonly definition: ResourceDefinition;
   readonly name: string;
@@ -59,7 +59,7 @@ export function parseTarget(words: readonly string[]): {
   return { definition: definitionOf(word), name };
 }
 
-/** `NAME` or `KIND/NAME`, where only one kind can be meant. Throws UsageError. */
+/** Parses `NAME` or `KIND/NAME` if only one kind is possible. Throws UsageError. */
 export function parseName(word: string, { kind, singular }: ResourceDefinition): string {
   const slash = word.indexOf('/');
   const name = word.slice(slash + 1);

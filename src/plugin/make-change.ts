@@ -12,12 +12,12 @@ import { operatorWatch } from './operator-sign.ts';
 import { isPassing } from './watch.ts';
 
 export interface ChangeRequest {
-  /** Of the command. */
+  /** The command's name. */
   readonly name: string;
   readonly change: Change;
   readonly definition: ResourceDefinition;
   readonly ref: { readonly namespace: string; readonly name: string };
-  /** Whether to wait for the outcome, and for how long. */
+  /** Whether to wait for the outcome; timeoutMs says how long. */
   readonly wait: boolean;
   readonly timeoutMs: number;
 }
@@ -27,7 +27,7 @@ export interface ChangeTools {
   readonly clock: Clock;
   /** Aborting ends the wait; what was set stays. */
   readonly signal: AbortSignal;
-  /** Takes each line of progress. */
+  /** Called with each line of progress. */
   readonly tell: (line: string) => void;
 }
 
@@ -38,12 +38,12 @@ export interface ChangeEnd {
 }
 
 const LOOK_MS = 500;
-/** An operator with much to do may be as late as this. */
+/** A busy operator may be as late as this. */
 const IDLE_MS = 20_000;
 
 /**
- * Sets what the change sets, unless nothing could come of it, and waits for the outcome. Throws KubeError or HttpError where
- * nothing was set.
+ * Makes the change, unless it could have no effect, and waits for the outcome. Throws KubeError or HttpError if nothing was
+ * set.
  */
 export async function makeChange(request: ChangeRequest, tools: ChangeTools): Promise<ChangeEnd> {
   const { name, change, definition, ref } = request;
@@ -65,7 +65,7 @@ export async function makeChange(request: ChangeRequest, tools: ChangeTools): Pr
   const operator = operatorWatch(tools);
   if (!request.wait) return withSign({ code: 0, text: `Set: ${change.sets}. Look with: ${status}` }, await operator());
   const { isIdle = false, ...end } = await wait(request, tools, { value, before: set }, operator);
-  // What is only set is done also where nobody looks.
+  // A change that only sets something is done even if no operator looks.
   if (end.code === 0) return withSign(end, change.isOnlySet === true ? await operator() : undefined);
   return {
     ...end,
@@ -80,18 +80,18 @@ function withSign(end: ChangeEnd, sign: string | undefined): ChangeEnd {
   return sign === undefined ? end : { ...end, text: `${end.text}\n${sign}` };
 }
 
-/** What was set, and the object as it was then. */
+/** The value that was set, and the object as it was then. */
 interface Set {
   readonly value: string;
   readonly before: Item;
 }
 
-/** `isIdle`: the operator was not seen to have begun. */
+/** `isIdle`: the operator was not seen to begin. */
 type Waited = ChangeEnd & { readonly isIdle?: boolean };
 
 async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operator: OperatorSign): Promise<Waited> {
   const { api, clock, signal } = tools;
-  /** By the monotonic clock; undefined: it is at work. */
+  /** By the monotonic clock; undefined: the operator is at work. */
   let idleSince: number | undefined;
   const overdue = new AbortController();
   const cancel = clock.after(request.timeoutMs, () => overdue.abort());
@@ -125,7 +125,7 @@ async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operat
 
 const IDLE = `Nothing was heard of it for ${IDLE_MS / 1000} s: is the operator running, and does it watch this namespace?`;
 
-/** Undefined: not yet. */
+/** Undefined: not done yet. */
 async function look(
   api: KubeApi,
   { name, change, definition, ref }: ChangeRequest,
@@ -150,7 +150,7 @@ async function look(
   const { item, inventory } = found;
   const outcome = change.outcome(item, value, before);
   if (outcome !== undefined) return { code: 0, text: outcome };
-  // What is stalled does not keep a password from being replaced, unless the obstacle says so.
+  // A stalled object can still have its password replaced, unless the obstacle says otherwise.
   const failure = obstacleOf(name, inventory, item) ?? (name === 'rotate' ? undefined : failureOf(item));
   if (failure !== undefined) return { code: 1, text: failure };
   const sign = await operator();

@@ -6,11 +6,11 @@ import { type Inventory, type Item, isOutOfDate, isPaused, nameOf, stalledOf } f
 import { commandFor } from './kinds.ts';
 import { ancestorsOf, blockerOf } from './tree.ts';
 
-/* What keeps a change that a person asks for from coming about, as far as the objects tell. */
+/* What keeps a change that a person asks for from happening, as far as the objects show. */
 
 /**
- * Why nothing will come of the change before something else is changed, and what that is; undefined: nothing speaks against
- * it. `name`: of the command. `inventory`: the object with what it needs.
+ * Why the change will have no effect until something else is changed, and what that is; undefined: no reason is known.
+ * `name`: of the command. `inventory`: the object with what it needs.
  */
 export function obstacleOf(name: string, inventory: Inventory, item: Item): string | undefined {
   if (name === 'pause' || name === 'unpause') return undefined;
@@ -21,7 +21,7 @@ export function obstacleOf(name: string, inventory: Inventory, item: Item): stri
   return (name === 'rotate' ? againstRotation(inventory, item) : withoutCluster(item)) ?? inTheWay(inventory, item);
 }
 
-/** A state is set of a cluster that is there, and is the object's. */
+/** The state can only be set if the cluster exists and belongs to the object. */
 function withoutCluster(item: Item): string | undefined {
   const stalled = stalledOf(item);
   if (stalled === undefined || isOutOfDate(item)) return undefined;
@@ -37,7 +37,7 @@ function isOnlyObserved({ kind, spec }: Item): boolean {
   return kind === databaseClusterDefinition.kind && spec['managementPolicy'] === 'Observe';
 }
 
-/** A password is replaced on a server that runs, with a login that works. */
+/** A password is replaced on a running server, with a login that works. */
 function againstRotation(inventory: Inventory, item: Item): string | undefined {
   const own = item.kind === databaseUserDefinition.kind ? item.spec['passwordSecretRef'] : undefined;
   if (isRecord(own))
@@ -49,13 +49,13 @@ function againstRotation(inventory: Inventory, item: Item): string | undefined {
     return `${what} is suspended: there is no server to change a password on. First: ${commandFor('resume', cluster)}`;
   }
   const stalled = stalledOf(item);
-  // A cluster may be stuck on something else, and its login be looked after.
+  // The cluster may be stuck on something else while its login is still looked after.
   const works = isStatusConditionTrue(item.conditions, 'Available');
   if (stalled === undefined || works || isOutOfDate(item)) return undefined;
   return mustAct(stalled);
 }
 
-/** Another object that a person must do something about. What is on its way is not in the way. */
+/** Another object that a person must attend to. One that will get ready by itself is no obstacle. */
 function inTheWay(inventory: Inventory, item: Item): string | undefined {
   const blocker = blockerOf(inventory, item);
   if (blocker === undefined || blocker.name === nameOf(item)) return undefined;

@@ -7,13 +7,13 @@ import { listAllPages } from '../kube/list.ts';
 import { age } from './text.ts';
 
 /*
- * Whether an operator runs, as far as its Leases tell. Which one watches which namespace stands nowhere, so a single one that
- * is alive, wherever it is, leaves nothing to be said; and neither does one that has no Lease. A person's clock may be ahead
- * of those in the Kubernetes cluster by any time, so it is never later than the newest Lease of anybody says: each node and
- * API server renews one every 10 s.
+ * Whether an operator runs, as far as its Leases show. Nothing records which operator watches which namespace, so one live
+ * operator anywhere is enough, and so is one without a Lease. A person's clock may be far ahead of those in the Kubernetes
+ * cluster, so the time is never taken to be later than the newest Lease of anybody: each node and API server renews one
+ * every 10 s.
  */
 
-/** A Lease that was not renewed for so many times its duration, and for so long, is nobody's: clocks may differ a little. */
+/** A Lease not renewed for this many times its duration, and for at least this long, is dead: clocks may differ a little. */
 const DURATIONS = 4;
 const AT_LEAST_MS = 60_000;
 
@@ -31,8 +31,8 @@ type Api = Pick<KubeApi, 'list'>;
 
 /**
  * Says that no operator seems to be running, and why; undefined: one may be, or the caller may not see it, or there was no
- * answer. Makes one request where an operator runs, and else one of `everyLease`, which gives all that there are.
- * Never throws but for an aborted `signal`.
+ * answer. Makes one request if an operator runs, and otherwise calls `everyLease` too, which lists all Leases.
+ * Throws only for an aborted `signal`.
  */
 export async function operatorSign(
   api: Api,
@@ -49,17 +49,17 @@ export async function operatorSign(
     const nowMs = Math.min(clock.now(), renewedAt(anybody));
     return isAnyAlive(nowMs) ? undefined : told(last, nowMs);
   } catch (error) {
-    // It is only a hint: whatever else was asked for has an answer of its own.
+    // It is only a hint: the caller's other requests report their own errors.
     if (signal.aborted && !(error instanceof KubeError)) throw error;
     return undefined;
   }
 }
 
 const LOOK_MS = 10_000;
-/** Each node has a Lease. */
+/** Rarely, since each node has a Lease. */
 const EVERY_LEASE_MS = 30_000;
 
-/** operatorSign() for who asks again and again: it looks now and then, and never throws. */
+/** Like operatorSign(), for callers that ask again and again: it looks only now and then, and never throws. */
 export function operatorWatch(tools: {
   readonly api: Api;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
@@ -70,7 +70,7 @@ export function operatorWatch(tools: {
   return kept(clock, LOOK_MS, () => operatorSign(api, clock, signal, everyLease).catch(() => undefined));
 }
 
-/** Reads again only when what was read is so old. */
+/** Reads again only once the last value is this old. */
 function kept<T>(clock: Pick<Clock, 'monotonic'>, forMs: number, read: () => Promise<T>): () => Promise<T> {
   let last: { readonly at: number; readonly value: Promise<T> } | undefined;
   return () => {

@@ -1,14 +1,14 @@
 import { dump } from 'js-yaml';
 import { type Arguments, type Flag, UsageError } from './arguments.ts';
 
-/** The flag of commands that answer people with text, and programs with this. */
+/** The flag of commands that print text for people, or this for programs. */
 export const OUTPUT = {
   output: { type: 'string', short: 'o', about: 'json or yaml, instead of text for people' },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export type Output = 'text' | 'json' | 'yaml';
 
-/** Before anything is asked or done. Throws UsageError. */
+/** Called before anything is asked or done. Throws UsageError. */
 export function outputOf(args: Arguments): Output {
   const wanted = args.text('output');
   if (wanted === undefined) return 'text';
@@ -16,7 +16,7 @@ export function outputOf(args: Arguments): Output {
   throw new UsageError(`--output cannot be "${wanted}": use json or yaml`);
 }
 
-/** The value for programs; in YAML as in JSON, undefined is left out. */
+/** Formats the value for programs; YAML leaves out undefined as JSON does. */
 export function printed(output: 'json' | 'yaml', value: unknown): string {
   const json = JSON.stringify(value, null, 2);
   return output === 'json' ? `${json}\n` : dump(JSON.parse(json), { lineWidth: 120, noRefs: true });

@@ -1,6 +1,6 @@
 import { ApiError } from '../base/api-error.ts';
 
-/** Types of transactions, each of which may do what those before it may. */
+/** Types of transactions. Each may do what those before it may. */
 export const TRANSACTION_TYPES = ['read', 'write', 'schema'] as const;
 export type TransactionType = (typeof TRANSACTION_TYPES)[number];
 
@@ -8,7 +8,7 @@ const TEXTS_AND_COMMENTS = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|#.*/g;
 const DEFINES = /^\s*(define|undefine|redefine)\b/;
 const WRITES = /(^|;)\s*(insert|put|update|delete)\b/;
 
-/** What the query's own words ask for: to guess by, as only the server knows. */
+/** The type that the query's words ask for. It is a guess: only the server knows. */
 export function typeNeeded(query: string): TransactionType {
   const bare = query.replace(TEXTS_AND_COMMENTS, (part) => (part.startsWith('#') ? '' : '""'));
   if (DEFINES.test(bare)) return 'schema';
@@ -16,8 +16,8 @@ export function typeNeeded(query: string): TransactionType {
 }
 
 /**
- * The refusal of a query, with what to do where it was run as a type that does not do what its words ask for. `instead`:
- * how to have it run as another type.
+ * Adds advice to the refusal of a query that ran as a type too weak for its words. `instead`: how to run it as another
+ * type.
  */
 export function withTypeHelp(
   error: unknown,

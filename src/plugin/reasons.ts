@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What docs/conditions.md says of a reason: the same words, so that there is one place for them. */
+/** What docs/conditions.md says of a reason. The words are kept there only. */
 export interface ReasonHelp {
   readonly meaning: string;
-  /** Absent where nothing is to be done. */
+  /** Absent if there is nothing to do. */
   readonly remedy: string | undefined;
-  /** The chapter it stands in, such as "Tried again". */
+  /** The chapter that it is in, such as "Tried again". */
   readonly chapter: string;
 }
 
@@ -36,12 +36,12 @@ function cells(row: string): readonly string[] {
 
 let known: string | undefined;
 
-/** Read once: of a thousand objects each asks. */
+/** Read once, since it is needed for each of a thousand objects. */
 function readDocument(): string {
   try {
     known ??= readFileSync(DOCUMENT, 'utf8');
   } catch {
-    // Without the document there is less help, and no harm.
+    // Without the document there is less help, but no harm.
     known = '';
   }
   return known;

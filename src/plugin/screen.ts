@@ -1,17 +1,17 @@
 import { printable } from '../base/printable.ts';
 
-/** A terminal's window, drawn over again and again. */
+/** A terminal's window that is redrawn again and again. */
 export interface Screen {
-  /** Shows the text in place of what was there, as much of it as fits. `note`: below it, and always shown. */
+  /** Replaces what is shown with as much of the text as fits. `note` goes below it and is always shown. */
   draw(text: string, note?: string): void;
 }
 
-/** Moves to the top left, and clears what is below. */
+/** Moves to the top left, and clears everything below. */
 const REDRAW = '\u001B[H\u001B[J';
-/** What is wider than the window is cut there (DECAWM), for a line that goes on in the next one moves all below it. */
+/** Cuts lines at the window's width (DECAWM): a wrapped line would move everything below it. */
 const [CUT, WRAP] = ['\u001B[?7l', '\u001B[?7h'];
 
-/** `rows`: of the window now; undefined, or 0, as of a terminal that nobody gave a size: not known. `coloured`: as for printable(). */
+/** `rows`: the window's height now; undefined or 0, for a terminal without a size: unknown. `coloured`: as for printable(). */
 export function screenOn(write: (text: string) => void, rows: () => number | undefined, coloured: boolean): Screen {
   return {
     draw(text, note = '') {
@@ -21,7 +21,7 @@ export function screenOn(write: (text: string) => void, rows: () => number | und
   };
 }
 
-/** The last row is the cursor's. */
+/** The last row is left for the cursor. */
 function fitting(text: string, note: string, rows: number): readonly string[] {
   const below = note === '' ? [] : ['', ...note.trimEnd().split('\n')];
   const lines = text.trimEnd().split('\n');

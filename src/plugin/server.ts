@@ -20,7 +20,7 @@ export interface ServerTarget {
   readonly namespace: string;
   /** Name of the DatabaseCluster, in the same namespace as the user. */
   readonly cluster: string;
-  /** Name of the DatabaseUser; undefined: the only one of the cluster that is Ready. */
+  /** Name of the DatabaseUser; undefined: the cluster's only Ready one. */
   readonly user: string | undefined;
   /** Base URL to use instead of the published one, for example of a port-forward. */
   readonly server: string | undefined;
@@ -54,14 +54,14 @@ export async function sessionFor(
       await session.signIn(signal);
       return session;
     } catch (error) {
-      // While it is being replaced, the other one may be right.
+      // During a replacement, the other password may be right.
       if (index === passwords.length - 1) throw withHelp(error, baseURL, target);
     }
   }
   throw new Error(`Secret "${secretName}" holds no password yet: its DatabaseUser says why`);
 }
 
-/** What leads to the server by another way still shows the server's own certificate. */
+/** The host that certificates must name if the server is reached another way: it still presents its own certificate. */
 function certified(baseURL: string, published: string | undefined): string | undefined {
   const host = published === undefined ? undefined : URL.parse(published)?.hostname;
   return host === URL.parse(baseURL)?.hostname ? undefined : host;
@@ -108,7 +108,7 @@ async function connectionSecret(api: KubeApi, { namespace, cluster, user }: Serv
   return found.status.binding.name;
 }
 
-/** What the space of the cluster says is to be trusted; nothing where the caller may not see them. */
+/** The CA bundle of the cluster's space; undefined if the caller may not read these objects. */
 async function caFor(
   api: KubeApi,
   { namespace, cluster }: ServerTarget,

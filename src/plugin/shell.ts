@@ -17,13 +17,13 @@ Outside of a transaction each query has one of its own: a read, unless \\write o
 committed.
 `;
 
-/** Right after a query these end it, as an empty line does: as a part of it, none would ever be meant. */
+/** Right after a query these end it, as an empty line does: nobody would mean them as part of the query. */
 const ENDS_QUERY = /^\\(commit|rollback|quit|q)\s*$/;
 
-/** What a line that was typed leads to. */
+/** The answer to a line that was typed. */
 export type Reply = { readonly text: string; readonly ended?: boolean; readonly failed?: boolean };
 
-/** What of a terminal's line editor Ctrl-C needs. */
+/** The part of a terminal's line editor that Ctrl-C needs. */
 export interface Prompt {
   readonly line: string;
   write(data: null, key: { readonly ctrl: boolean; readonly name: string }): void;
@@ -31,8 +31,8 @@ export interface Prompt {
 }
 
 /**
- * Ctrl-C, as shells take it: a query that runs is given up, and what was typed is thrown away; where there was neither, that is
- * the end. Returns whether to ask for the next line now: after a query that is what follows its reply.
+ * Handles Ctrl-C as shells do: gives up a running query and discards what was typed; if there was neither, ends the shell.
+ * Returns whether to ask for the next line now: after a query, its reply does that.
  */
 export function interrupt(prompt: Prompt, shell: Pick<Shell, 'discard' | 'giveUp'>): boolean {
   const typed = prompt.line !== '';
@@ -56,17 +56,17 @@ export class Shell {
     this.#database = database;
   }
 
-  /** What stands before the next line. */
+  /** The text before the next line. */
   get prompt(): string {
     const open = this.#transaction === undefined ? '' : ` (${this.#transaction.type})`;
     return this.#lines.length > 0 ? '... ' : `${this.#database}${open}> `;
   }
 
-  /** Never throws: what goes wrong is in the reply. */
+  /** Never throws: errors are in the reply. */
   async line(line: string, end: AbortSignal): Promise<Reply> {
     if (this.#lines.length > 0 && ENDS_QUERY.test(line)) {
       const query = await this.line('', end);
-      // Whoever typed it did not know that the query fails.
+      // The command was typed before it was known that the query fails.
       if (query.failed) return { ...query, text: `${query.text}${line.trim()} was not done, as the query failed\n` };
       const reply = await this.line(line, end);
       return { ...reply, text: `${query.text}${reply.text}` };
@@ -92,7 +92,7 @@ export class Shell {
     }
   }
 
-  /** Ends the wait for what is asked of the server now, as for Ctrl-C. Returns whether there was anything. */
+  /** Stops waiting for the request that is running, for Ctrl-C. Reports whether there was one. */
   giveUp(): boolean {
     this.#running?.abort();
     return this.#running !== undefined;
@@ -103,25 +103,25 @@ export class Shell {
     return this.#transaction === undefined ? `${goesOn}.` : `${goesOn}: \\rollback discards what it does.`;
   }
 
-  /** Throws away what was typed of a query, as for Ctrl-C. Returns whether there was anything. */
+  /** Discards an unfinished query, for Ctrl-C. Reports whether there was one. */
   discard(): boolean {
     const had = this.#lines.length > 0;
     this.#lines = [];
     return had;
   }
 
-  /** At the end of the input: runs what was typed last, and says of an open transaction that it is discarded. */
+  /** At the end of the input: runs what was typed last, and reports an open transaction as discarded. */
   async finish(signal: AbortSignal): Promise<Reply> {
     const last = await this.line('', signal);
     const open = this.#transaction;
-    // What cannot be closed ends by itself, without its changes.
+    // A transaction that cannot be closed ends by itself, without its changes.
     await this.end().catch(() => undefined);
     if (open === undefined || open.type === 'read') return last;
     const text = `${last.text}An open ${open.type} transaction was discarded: end it with \\commit to keep it\n`;
     return { text, failed: true };
   }
 
-  /** Discards what is open. */
+  /** Discards the open transaction. */
   async end(): Promise<void> {
     const open = this.#transaction;
     this.#transaction = undefined;
@@ -145,7 +145,7 @@ export class Shell {
       case 'write':
       case 'schema':
         if (words.length === 0) return { text: `Write the query after \\${name}, on the same line\n`, failed: true };
-        // It would be kept whatever becomes of the transaction.
+        // The change would be kept whatever happens to the transaction.
         if (this.#transaction !== undefined)
           return {
             text: `A transaction is open: leave \\${name} out, or \\commit or \\rollback first\n`,
@@ -184,7 +184,7 @@ export class Shell {
       return { text: 'Discarded.\n' };
     }
     if (open.type === 'read') {
-      // There is nothing to keep, and servers refuse it.
+      // There is nothing to keep, and servers refuse to commit it.
       await this.end();
       return { text: 'Ended: nothing was changed in it.\n' };
     }
@@ -222,13 +222,13 @@ export class Shell {
 
 export interface Talk {
   readonly stdout: (text: string) => void;
-  /** Shows what stands before the next line. */
+  /** Shows the prompt. */
   readonly ask: () => void;
   readonly isTerminal?: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Takes lines until there are no more, the shell ends, or the signal aborts. Resolves to the exit code. */
+/** Reads lines until the input ends, the shell ends, or the signal aborts. Resolves to the exit code. */
 export async function converse(shell: Shell, lines: AsyncIterable<string>, talk: Talk): Promise<number> {
   const { stdout, ask, isTerminal = false, signal } = talk;
   let hasFailed = false;
@@ -245,6 +245,6 @@ export async function converse(shell: Shell, lines: AsyncIterable<string>, talk:
   }
   tell(await shell.finish(signal));
   if (signal.aborted) return INTERRUPTED;
-  // At a terminal a person has seen what failed; a script has not.
+  // At a terminal a person has seen the failure; a script has not.
   return hasFailed && !isTerminal ? 1 : 0;
 }

@@ -16,11 +16,11 @@ export interface SpaceDependencies {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly random: Random;
-  /** `ca`: PEM to trust besides the system's. `serverName`: whom certificates must name, where it is not the URL's host. */
+  /** `ca`: PEM to trust besides the system's. `serverName`: the name that certificates must have, if not the URL's host. */
   readonly transport: (ca: string | undefined, serverName?: string) => HttpTransport;
 }
 
-/** The spec of a DatabaseSpace. Throws an Error that says what to do where it is not there or cannot be read. */
+/** The spec of a DatabaseSpace. If it does not exist or cannot be read, throws an Error that says what to do. */
 export async function readSpace(
   api: KubeApi,
   ref: { readonly namespace: string; readonly name: string },

@@ -6,8 +6,8 @@ import { age, type Style, table } from './text.ts';
 import { ancestorsOf, blockerOf, NOT_THERE, type Node, treeOf } from './tree.ts';
 
 /**
- * The tree of everything, with what blocks each; of nothing, what is not shown. `nowMs`: for ages. `width`: of the window that rows
- * are to fit in; undefined: there is none, as in a pipe.
+ * The tree of all objects, with what blocks each; if there are none, what is not shown. `nowMs`: for ages. `width`: of the window that
+ * rows must fit in; undefined: there is none, as in a pipe.
  */
 export function statusText(inventory: Inventory, nowMs: number, style: Style, width?: number): string {
   const lines = treeOf(inventory.items).flatMap((node) => linesOf(node, '', ''));
@@ -31,7 +31,7 @@ export function noneText(scope: string | undefined, isMissing: boolean, operator
   return `${none}${why}\n${operator === undefined ? '' : `${operator}\n`}`;
 }
 
-/** The object with its ancestors, and all that hangs on it. `only`: `kind namespace/name`. */
+/** The object with its ancestors and everything below it. `only`: `kind namespace/name`. */
 export function narrowed(inventory: Inventory, only: string): Inventory {
   const item = inventory.items.find((item) => nameOf(item) === only);
   if (item === undefined) return { ...inventory, items: [] };
@@ -76,7 +76,7 @@ function inTheWay(item: Item, inventory: Inventory): string {
       .join('; ');
   if (blocker.reason === PAUSED_REASON && blocker.name === nameOf(item))
     return WOULD.test(blocker.message) ? blocker.message.replace(WOULD, 'paused: Mooring would $1') : paused;
-  // Of what is not there, the message has the name.
+  // If the object does not exist, the message has its name.
   const away =
     blocker.name === nameOf(item) || blocker.reason === NOT_THERE ? '' : `${blocker.name}: ${blocker.reason}: `;
   const text = `${away}${firstSentence(blocker.message)}`;
@@ -84,22 +84,22 @@ function inTheWay(item: Item, inventory: Inventory): string {
   return `${isGoing && !isSaid ? 'being deleted; ' : ''}${paused === '' ? '' : 'paused; '}${text}`;
 }
 
-/** What a person had better do something about though all is Ready still; undefined: nothing. */
+/** Something that a person should attend to although the object is still Ready; undefined: nothing. */
 export function warningOf(item: Item): string | undefined {
   const { status, reason, message } = readinessOf(item);
   return status === 'True' && reasonHelp(item.kind, reason)?.chapter === 'A person must act' ? message : undefined;
 }
 
-/** A message that says by itself that its object is being deleted. */
+/** Matches a message that itself says that its object is being deleted. */
 const GOING = /^This \w+(, which)? is being deleted/;
 
 const PAUSED_REASON = 'Paused';
-/** What the operator says that it would do. */
+/** Matches what the operator says it would do. */
 const WOULD = /^.* changes nothing, and would (.*)\. Remove the annotation to go on$/;
 
 /** A status line is one line; `explain` shows the rest. */
 function firstSentence(message: string): string {
-  // What follows a colon belongs to it: the reason, the remedy in a few words, or a name. What is in brackets is one word.
+  // Text after a colon belongs to the sentence: the reason, a short remedy, or a name. Text in brackets counts as one word.
   const words = message.replace(/\([^)]*\)/g, (one) => '_'.repeat(one.length));
   const end = words.search(/[.;] [A-Za-z]/);
   return end < 20 ? message : message.slice(0, end);

@@ -1,7 +1,7 @@
 import stringWidth from 'string-width';
 import { printableCell } from '../base/printable.ts';
 
-/** How text for people is made: with colours only on a terminal. */
+/** How text for people is styled: with colours only on a terminal. */
 export interface Style {
   readonly good: (text: string) => string;
   readonly bad: (text: string) => string;
@@ -19,8 +19,8 @@ export function styleFor(coloured: boolean): Style {
 }
 
 /**
- * Columns as wide as their widest cell on a terminal, a row on one line; `styled` gets each padded cell. `width`: of the window that
- * the last column is cut at; undefined: there is none.
+ * Lays out columns as wide as their widest cell on a terminal, one row per line. `styled` gets each padded cell. `width`: of the
+ * window, at which the last column is cut; undefined: it is not cut.
  */
 export function table(
   rows: readonly (readonly string[])[],
@@ -57,7 +57,7 @@ export function table(
 }
 
 const GAP = '  ';
-/** Less of a text says nothing: it had better go on in the next line. */
+/** A shorter piece of a text says nothing: then the text should rather wrap. */
 const LEAST = 10;
 
 function cut(text: string, room: number): string {
@@ -70,7 +70,7 @@ function cut(text: string, room: number): string {
   return `${shown.trimEnd()}…`;
 }
 
-/** As kubectl shows ages: 12s, 5m, 3h, 2d. */
+/** Formats ages as kubectl does: 12s, 5m, 3h, 2d. */
 export function age(since: string | undefined, nowMs: number): string {
   if (since === undefined) return '';
   const seconds = Math.max(0, Math.round((nowMs - Date.parse(since)) / 1000));

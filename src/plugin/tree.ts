@@ -1,6 +1,6 @@
 import { type Inventory, type Item, nameOf, readinessOf } from './inventory.ts';
 
-/** A line of the tree: one object, or one that is referred to and not there. */
+/** A line of the tree: an object, or one that is referred to but does not exist. */
 export interface Node {
   readonly item: Item | undefined;
   /** `kind namespace/name`. */
@@ -8,7 +8,7 @@ export interface Node {
   readonly children: readonly Node[];
 }
 
-/** Objects under what they cannot be without: spaces, their clusters, these clusters' users and databases. */
+/** Puts objects under those they depend on: spaces, their clusters, the clusters' users and databases. */
 export function treeOf(items: readonly Item[]): readonly Node[] {
   const present = new Set(items.map(nameOf));
   const children = Map.groupBy(items, ({ parent }) => parent);
@@ -30,7 +30,7 @@ function byName(a: Node, b: Node): number {
   return a.name < b.name ? -1 : 1;
 }
 
-/** The objects from this one up to its space, nearest first; ends where one is not there. */
+/** The objects from this one's parent up to its space, nearest first; ends at one that does not exist. */
 export function ancestorsOf(items: readonly Item[], item: Item): readonly (Item | string)[] {
   const byNode = indexOf(items);
   const found: (Item | string)[] = [];
@@ -44,27 +44,27 @@ export function ancestorsOf(items: readonly Item[], item: Item): readonly (Item 
 
 const indexes = new WeakMap<readonly Item[], ReadonlyMap<string, Item>>();
 
-/** By name; made once for each list, as everybody in it looks others up. */
+/** Indexes by name, once per list, since every object in it looks up others. */
 function indexOf(items: readonly Item[]): ReadonlyMap<string, Item> {
   const index = indexes.get(items) ?? new Map(items.map((each) => [nameOf(each), each]));
   indexes.set(items, index);
   return index;
 }
 
-/** Reasons that only say that another object is waited for. */
+/** Reasons that only say that the object waits for another. */
 const WAITING = /^(WaitingFor(Cluster|Space)|Cluster(NotFound|Suspended|Deleting)|SpaceNotFound)$/;
 
-/** No reason of a condition: there is no object that could have one. */
+/** Not a condition's reason: there is no object that could have one. */
 export const NOT_THERE = 'NotThere';
 
 export interface Blocker {
-  /** What has to change first: the object itself, or one that it waits for. `kind namespace/name`. */
+  /** What has to change first, as `kind namespace/name`: the object itself, or one that it waits for. */
   readonly name: string;
   readonly reason: string;
   readonly message: string;
 }
 
-/** The first thing in the way of the object; undefined: it is Ready. */
+/** The first thing in the object's way; undefined: it is Ready. */
 export function blockerOf(inventory: Inventory, item: Item): Blocker | undefined {
   const ready = readinessOf(item);
   const name = nameOf(item);

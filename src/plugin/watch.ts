@@ -6,7 +6,7 @@ import { isBusy } from '../kube/api.ts';
 import { INTERRUPTED } from './exit-code.ts';
 import type { Screen } from './screen.ts';
 
-/** A connection that broke, or a server that is busy or starts: asking again may help. An answer that is too large stays so. */
+/** Reports whether asking again may help: a broken connection, or a busy or starting server. An answer too large stays so. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof HttpError) return error.kind === 'unreachable' || error.kind === 'lost';
   return isBusy(error);
@@ -14,19 +14,19 @@ export function isPassing(error: unknown): boolean {
 
 export interface WatchTools {
   readonly clock: Clock;
-  /** Ctrl-C: it is how this ends. */
+  /** Aborted by Ctrl-C, which is how watching ends. */
   readonly signal: AbortSignal;
   readonly stdout: (text: string) => void;
-  /** What a person looks at; undefined: nobody does, and texts follow each other. */
+  /** The window that a person looks at; undefined: there is none, and texts follow each other. */
   readonly screen: Screen | undefined;
 }
 
 const WATCH_MS = 2_000;
 
 /**
- * Shows what `draw` returns, again and again until the signal aborts: then INTERRUPTED. An API server that goes away
- * meanwhile is asked until it is back; what was seen last stays. Rejects with what the first drawing failed of, and with
- * any failure that asking again does not mend.
+ * Shows what `draw` returns, again and again until the signal aborts, then returns INTERRUPTED. If the API server goes away
+ * in between, it is asked until it is back, and the last view stays. Rejects if the first drawing fails, and with any failure
+ * that retrying does not mend.
  */
 export async function watchDrawing(draw: () => Promise<string>, tools: WatchTools): Promise<number> {
   const { clock, signal, stdout, screen } = tools;
@@ -45,7 +45,7 @@ export async function watchDrawing(draw: () => Promise<string>, tools: WatchTool
       const isNew = awaySince === undefined;
       awaySince ??= instant(clock.now());
       const line = `The API server does not answer since ${awaySince}, and is asked again every ${WATCH_MS / 1000} s: ${messageOf(error).trim()}\n`;
-      // On a screen what was seen last stays above it; elsewhere once is enough.
+      // On a screen the last view stays above the line; elsewhere printing it once is enough.
       if (screen !== undefined) screen.draw(last, line);
       else if (isNew) stdout(line);
     }

@@ -7,7 +7,7 @@ interface Entry {
 }
 
 interface Follower {
-  /** What came since it last looked. */
+  /** What arrived since it last looked. */
   readonly pending: WatchEvent[];
   readonly takes: (entry: Entry) => boolean;
   wake: () => void;
@@ -18,17 +18,17 @@ export interface Following {
   readonly plural: string;
   readonly namespace: string | undefined;
   readonly name?: string | undefined;
-  /** Only what is newer than this version. */
+  /** Only events newer than this version. */
   readonly after: number;
-  /** First all that was there at that version. */
+  /** Begin with everything that existed at that version. */
   readonly sendInitialEvents?: boolean | undefined;
 }
 
-/** What happened to all objects, in one order, and who watches it. */
+/** What happened to all objects, in one order, and who watches. */
 export class FakeHistory {
   #version = 1;
   #oldest = 0;
-  /** From here on it is told; what was before serves lists that lag. */
+  /** The index of the first entry that watches get; earlier ones only serve lists that lag. */
   #told = 0;
   #initializing = false;
   readonly #entries: Entry[] = [];
@@ -77,7 +77,7 @@ export class FakeHistory {
     this.#initializing = false;
   }
 
-  /** The objects of a collection as they were at a version, in the order of their names. */
+  /** The objects of a collection as they were at a version, sorted by name. */
   asOf(scope: Omit<Following, 'after'> & { readonly version: number }): readonly AnyObject[] {
     const objects = new Map<string, AnyObject>();
     for (const { version, plural, event } of this.#entries) {

@@ -21,33 +21,33 @@ import { mergePatch } from './merge-patch.ts';
 export interface FakeKubeOptions {
   readonly now: () => number;
   readonly random: Random;
-  /** Plurals whose status is written through the subresource only, with the status that a new object is born with. */
+  /** Plurals whose status is written only through the subresource, with the status that a new object gets. */
   readonly statusDefaults?: Readonly<Record<string, object>>;
-  /** Plurals of which only these fields of a status are kept, as by a CRD that knows no others. Absent: all are. */
+  /** Plurals whose status keeps only these fields, as with a CRD that knows no others. Absent: all are kept. */
   readonly statusFields?: Readonly<Record<string, ReadonlySet<string>>>;
-  /** Whether a watch can begin with all that is there. Default: true. */
+  /** Whether a watch can begin with a list of what exists. Default: true. */
   readonly streamsLists?: boolean;
-  /** Told of a patch that changed nothing. */
+  /** Called for a patch that changed nothing. */
   readonly onUnchanged?: (resource: Resource, ref: ObjectRef) => void;
-  /** Told of an object that is gone. */
+  /** Called for an object that is gone. */
   readonly onRemoved?: (object: FakeObject) => void;
 }
 
-/** An object as stored: what any kind may hold besides metadata is its own affair. */
+/** An object as stored. Besides metadata, its fields are up to its kind. */
 export type FakeObject = AnyObject & Readonly<Record<string, unknown>>;
 
 /**
- * The part of a Kubernetes API server that KubeApi reaches, in memory. What it does was measured on a real one; the suite
+ * The part of a Kubernetes API server that KubeApi uses, in memory. Its behaviour was measured on a real one, and the suite
  * in test/contract holds both to it.
  */
 export class FakeKube implements KubeApi {
   readonly #options: FakeKubeOptions;
   readonly #objects = new Map<string, FakeObject>();
-  /** Of each collection that was asked for since its last change, what is in it. */
+  /** The contents of each collection that was read since its last change. */
   readonly #collections = new Map<string, readonly FakeObject[]>();
   readonly #terminating = new Set<string>();
   readonly #history = new FakeHistory();
-  /** Lists answer as of this version, as far as they may; undefined: as of now. */
+  /** Lists answer as of this version if they may; undefined: as of now. */
   #laggingAt: number | undefined;
 
   constructor(options: FakeKubeOptions) {
@@ -72,7 +72,7 @@ export class FakeKube implements KubeApi {
     if (start === undefined || asOf === undefined) throw refused(400, 'BadRequest', 'continue token is invalid');
     if (options.continueToken !== undefined && asOf < this.#history.oldest)
       throw refused(410, 'Expired', 'The provided continue parameter is too old');
-    // The pages of a list are all of the version of its first.
+    // All pages of a list are of its first page's version.
     const all =
       asOf === version ? this.all(resource, options.namespace) : this.#allAsOf(resource, options.namespace, asOf);
     const found = options.name === undefined ? all : all.filter(({ metadata }) => metadata.name === options.name);
@@ -89,7 +89,7 @@ export class FakeKube implements KubeApi {
     const { namespace, name, metadataOnly, sendInitialEvents, resourceVersion = '0' } = options;
     const { streamsLists = true } = this.#options;
     if (sendInitialEvents && !streamsLists) throw refused(422, 'Invalid', 'sendInitialEvents: Forbidden');
-    // A real one waits until its memory is new enough, and then begins. This one may begin with less, which is harder to bear.
+    // A real server waits until its cache is new enough, and then begins. This one may begin with less, which is the harder case.
     const after = sendInitialEvents ? this.#asOldAs(resourceVersion) : Number(resourceVersion);
     return this.#history.follow(
       { plural: resource.plural, namespace, name, after, sendInitialEvents },
@@ -172,9 +172,9 @@ export class FakeKube implements KubeApi {
     return true;
   }
 
-  // What a real server does by other ways than KubeApi.
+  // What happens on a real server without KubeApi.
 
-  /** Puts an object there as it is, whole: a copy of one from elsewhere. Only its version is this server's own. */
+  /** Stores an object as it is, such as a copy from elsewhere. Only its resource version is this server's own. */
   put(resource: Resource, object: AnyObject): FakeObject {
     const { namespace = '', name } = object.metadata;
     return this.#store(resource, pathOf(resource, { namespace, name }), 'ADDED', object as FakeObject);
@@ -192,24 +192,24 @@ export class FakeKube implements KubeApi {
     return found;
   }
 
-  /** As a person deletes it: by name alone. */
+  /** Deletes as a person does: by name alone. */
   remove(resource: Resource, ref: ObjectRef): void {
     const path = pathOf(resource, ref);
     const object = this.#objects.get(path);
     if (object !== undefined) this.#delete(resource, path, object);
   }
 
-  /** Nothing can be created in it any more. */
+  /** From now on nothing can be created in the namespace. */
   terminate(namespace: string): void {
     this.#terminating.add(namespace);
   }
 
-  /** Forgets history: a watch or continue token from before answers 410. */
+  /** Forgets history: an earlier watch or continue token gets a 410. */
   compact(): void {
     this.#history.compact();
   }
 
-  /** From now on a list answers no more than it must: as of now, or as of the version that it may not be older than. */
+  /** From now on lists are as old as they may be: as of now, or as of the version that they must not be older than. */
   lag(): void {
     this.#laggingAt = this.#history.version;
   }
@@ -218,7 +218,7 @@ export class FakeKube implements KubeApi {
     this.#laggingAt = undefined;
   }
 
-  /** Ends every watch; until `initialized` no other one begins, and then only from what is newest. */
+  /** Ends every watch. Until `initialized`, no new one begins, and then only from the newest version. */
   restart(): void {
     this.#history.restart();
   }
@@ -232,7 +232,7 @@ export class FakeKube implements KubeApi {
     this.#history.bookmark();
   }
 
-  /** Ends every watch as the server's time limit does. */
+  /** Ends every watch, as the server's time limit does. */
   closeWatches(): void {
     this.#history.closeWatches();
   }
@@ -252,7 +252,7 @@ export class FakeKube implements KubeApi {
       if (prefix.startsWith(`${plural}/`)) this.#collections.delete(prefix);
   }
 
-  /** The version of an answer that is to be at least as new as that. */
+  /** The version of an answer that must be at least as new as the given one. */
   #asOldAs(notOlderThan: string): number {
     const version = this.#history.version;
     if (Number(notOlderThan) > version) throw refused(504, 'Timeout', 'Too large resource version');
@@ -265,7 +265,7 @@ export class FakeKube implements KubeApi {
   }
 
   #allAsOf({ plural }: Resource, namespace: string | undefined, version: number): readonly FakeObject[] {
-    // What the history holds was stored here.
+    // The history only holds objects that were stored here.
     return this.#history.asOf({ plural, namespace, version }) as readonly FakeObject[];
   }
 
@@ -308,7 +308,7 @@ export class FakeKube implements KubeApi {
   }
 }
 
-/** Of built-in kinds only those with a spec that a controller fulfils count generations; Secrets, ConfigMaps, Leases do not. */
+/** Built-in kinds count generations only if they have a spec that a controller acts on; Secrets, ConfigMaps, Leases do not. */
 function counts(resource: Resource): boolean {
   return !['', 'coordination.k8s.io', 'events.k8s.io'].includes(resource.group);
 }
@@ -340,13 +340,13 @@ function refuseWrongNames({ metadata, data }: FakeObject): void {
     ...Object.keys(labels).filter((key) => !isLabelKey(key)),
     ...Object.values(labels).filter((value) => !isLabelValue(value)),
     ...Object.keys(annotations).filter((key) => !isAnnotationKey(key)),
-    // Of Secrets and ConfigMaps, which alone have data.
+    // Only Secrets and ConfigMaps have data.
     ...Object.keys(data ?? {}).filter((key) => !isSecretKey(key)),
   ];
   if (wrong.length > 0) throw refused(422, 'Invalid', `metadata or data: Invalid value: ${JSON.stringify(wrong[0])}`);
 }
 
-/** Of what a Secret is, nothing can change, and nothing of what it holds where somebody has made it so. */
+/** The type of a Secret can never change, nor can its data if it is immutable. */
 function refuseOtherSecret(before: FakeObject, after: FakeObject): void {
   if (before['kind'] !== SECRETS.kind) return;
   const forbid = (field: string, cause: string, message: string) => {

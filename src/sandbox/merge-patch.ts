@@ -1,6 +1,6 @@
 import { isRecord } from '../base/is-record.ts';
 
-/** JSON merge patch, as RFC 7386 section 2 writes it. */
+/** Applies a JSON merge patch, as in RFC 7386 section 2. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
   const result: Record<string, unknown> = isRecord(target) ? { ...target } : {};

@@ -1,15 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 import { Heap } from '../base/heap.ts';
 
-/** Time that moves only when told, and lets everything that follows from one moment happen before the next. */
+/** Time that moves only when told to, and lets everything that follows from one moment happen before the next. */
 export interface VirtualClock extends Clock {
-  /** Moves time by `ms`: timers run in their order, and between two of them all that waits for nothing else. */
+  /** Moves time by `ms`: timers run in order, and between two of them everything that waits for nothing else. */
   advance(ms: number): Promise<void>;
-  /** Moves time to each next timer until `done`; throws after `limitMs`, naming what it waited for. */
+  /** Moves time from timer to timer until `done`; throws after `limitMs`, naming what it waited for. */
   runUntil(done: () => boolean, what: string, limitMs?: number): Promise<void>;
-  /** Lets all happen that waits for no timer. */
+  /** Lets everything happen that waits for no timer. */
   settle(): Promise<void>;
-  /** Timers that wait. */
+  /** How many timers are waiting. */
   readonly timers: () => number;
 }
 
@@ -70,12 +70,12 @@ export function virtualClock(startMs = 1_700_000_000_000): VirtualClock {
   };
 }
 
-/** Microtasks run dry before an immediate; some chains pass through the platform's queues more than once. */
+/** Microtasks run out before an immediate; some chains pass through the platform's queues more than once. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The earliest that falls due by `end`; undefined: none does. */
+/** The earliest timer that is due by `end`; undefined: none is. */
 function popUntil(timers: Heap<Timer>, end: number): Timer | undefined {
   for (let first = timers.peek(); first !== undefined && first.at <= end; first = timers.peek()) {
     timers.pop();
@@ -84,15 +84,15 @@ function popUntil(timers: Heap<Timer>, end: number): Timer | undefined {
   return undefined;
 }
 
-/** One process's view of the time: its wall clock may be off, and while it is frozen none of its timers runs. */
+/** One process's view of time: its wall clock may be off, and while it is frozen none of its timers runs. */
 export interface ProcessClock extends Clock {
   freeze(): void;
   thaw(): void;
-  /** Resolves at once unless frozen, else with `thaw`. */
+  /** Resolves at once unless frozen, otherwise on `thaw`. */
   running(): Promise<void>;
-  /** Moves its wall clock; what measures durations goes on. */
+  /** Moves its wall clock; measured durations are not affected. */
   jump(ms: number): void;
-  /** As a machine that was suspended: so much of the time that passed is not in its monotonic clock. */
+  /** Acts like a machine that was suspended: this much of the time that passed is missing from its monotonic clock. */
   lose(ms: number): void;
 }
 

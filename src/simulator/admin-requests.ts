@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FAULT_EFFECTS, type Fault, type FaultEffect } from './faults.ts';
 import type { Outsider } from './outsider.ts';
 
-/* What may be asked for under `/_simulator/`, read from JSON. Throws an Error with a message for people. */
+/* Requests under `/_simulator/`, read from JSON. Throws an Error with a message for people. */
 
 const text = z.string().exactOptional();
 
@@ -71,7 +71,7 @@ const arrangedSchema = z.strictObject({
 
 const passwordSchema = z.strictObject({ ...place, username: z.string(), password: z.string() });
 
-/** The acts of an outsider by name, each with what it takes. */
+/** The actions of an outsider by name, each parsing its own input. */
 const ACTS: Readonly<Record<Exclude<keyof Outsider, 'passwordIs'>, (outsider: Outsider, value: unknown) => void>> = {
   deployForeign: (outsider, value) => outsider.deployForeign(checked(foreignSchema, value)),
   replaceCluster: (outsider, value) => outsider.replaceCluster(checked(onCluster, value)),

@@ -10,7 +10,7 @@ import { createRouter, isMiss, type Route } from './router.ts';
 import { SENTINELS } from './sentinels.ts';
 import type { Simulator } from './simulator.ts';
 
-/** What is not part of either document: the page for people, and the same as JSON for scripts. */
+/** Operations that neither document has: the page for people, and the same as JSON for scripts. */
 type AdminOperation =
   | 'page'
   | 'main'
@@ -110,7 +110,7 @@ function respond(simulator: Simulator, request: Incoming): Answer {
   }
 }
 
-/** A page of somebody else that is open in the same browser must not be able to change anything. */
+/** Other sites' pages open in the same browser must not be able to change anything. */
 function refuseStrangers({ headers }: Incoming): void {
   const { origin, host } = headers;
   if (origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host)) {

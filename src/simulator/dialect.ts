@@ -2,7 +2,7 @@
 export const DIALECTS = ['document', 'field'] as const;
 export type Dialect = (typeof DIALECTS)[number];
 
-/** Every way in which servers of the field differ from the documents: one property a sentence of compatibility.md. */
+/** Every way in which servers in the field differ from the documents: one property per sentence of compatibility.md. */
 export interface DialectRules {
   /** "Schema and type schema come as plain text, not as a JSON string". */
   readonly schemaText: 'jsonString' | 'plainText';
@@ -10,7 +10,7 @@ export interface DialectRules {
   readonly undefinedSchema: '' | 'define';
   /** "cut answers are 206 with `warning`". */
   readonly cutAnswersStatus: 200 | 206;
-  /** "Optional keys are present with null instead of absent". The document itself says null of `warning`. */
+  /** "Optional keys are present with null instead of absent". The document itself says null for `warning`. */
   readonly absentKeys: 'absent' | 'null';
   /** "unknown keys appear". */
   readonly unknownKeys: boolean;
@@ -30,11 +30,11 @@ export interface DialectRules {
   readonly failedChange: 'staysOpen' | 'closes';
   /** "Commit of a read transaction is 400". */
   readonly commitReadStatus: 200 | 400;
-  /** The default of `commit` on the one-shot query is not shown: clients must not depend on it. */
+  /** The default of `commit` on the one-shot query is not documented: clients must not depend on it. */
   readonly commitDefault: boolean;
   /** "Error bodies may be missing (404 and 405 from the router)". */
   readonly routerErrors: 'object' | 'missing';
-  /** "or plain text": what answers a body that is no JSON object of the right shape. */
+  /** "or plain text": the answer to a body that is not a JSON object of the right shape. */
   readonly malformedErrors: 'object' | 'plainText';
   /** "`code` values are not stable". */
   readonly codes: 'stable' | 'drawn';

@@ -3,12 +3,12 @@ import { type Answer, json } from './message.ts';
 import { hasSentinel, type SentinelName } from './sentinels.ts';
 import type { Subject } from './subject.ts';
 
-/** How a request ends for the one who sent it. */
+/** How a request ends for its sender. */
 export type Outcome =
   | { readonly kind: 'answer'; readonly answer: Answer; readonly breaksHalfway?: boolean }
-  /** The connection broke; whether any work was done is not to be seen. */
+  /** The connection broke; the client cannot tell whether any work was done. */
   | { readonly kind: 'reset' }
-  /** Nobody took the connection: no work was done, and the client can tell. */
+  /** The connection was refused: no work was done, and the client can tell. */
   | { readonly kind: 'refused' };
 
 const RESET: Outcome = { kind: 'reset' };
@@ -16,7 +16,7 @@ const DEFAULT_DELAY_MS = 1_000;
 
 export const delayOf = (fault: Fault): number => fault.delayMs ?? DEFAULT_DELAY_MS;
 
-/** What a fault puts in the place of the work; undefined: the work is done. */
+/** What a fault does instead of the work; undefined: the work is done. */
 export function instead(fault: Fault, subject: Subject): Outcome | undefined {
   switch (fault.effect) {
     case 'errorBefore':
@@ -40,7 +40,7 @@ export function instead(fault: Fault, subject: Subject): Outcome | undefined {
   }
 }
 
-/** What a fault makes of the answer to work that was done; undefined: nothing. */
+/** What a fault makes of the answer after the work was done; undefined: nothing. */
 export function afterwards(fault: Fault, answer: Answer): Outcome | undefined {
   switch (fault.effect) {
     case 'lostAnswer':
@@ -67,7 +67,7 @@ function retryAfter({ retryAfterSeconds }: Pick<Fault, 'retryAfterSeconds'>): Re
 interface SentinelFault {
   readonly sentinel: SentinelName;
   readonly operations: readonly string[];
-  /** It strikes the first request only. */
+  /** It strikes only the first request. */
   readonly once: boolean;
   readonly fault: Fault;
 }
@@ -86,7 +86,7 @@ const SENTINEL_FAULTS: readonly SentinelFault[] = [
   { sentinel: 'html', operations: CREATES, once: true, fault: { effect: 'html' } },
 ];
 
-/** The faults that the cluster's own id asks for. `struck` remembers the ones that strike once. */
+/** The faults that the cluster's id asks for. `struck` remembers those that strike once. */
 export function sentinelFaults(subject: Subject, struck: Set<string>): readonly Fault[] {
   const ids = [subject.newClusterID, subject.clusterID].filter((id) => id !== undefined);
   return SENTINEL_FAULTS.flatMap(({ sentinel, operations, once, fault }) => {

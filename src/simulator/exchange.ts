@@ -23,7 +23,7 @@ export interface ExchangeContext {
   knobs(): Knobs;
 }
 
-/** One of the two interfaces, as far as the course of a request is the same for both. */
+/** One of the two interfaces, as far as handling a request is the same for both. */
 export interface Target<R> {
   readonly api: Api;
   readonly router: Router<R>;
@@ -32,7 +32,7 @@ export interface Target<R> {
   respond(match: Match<R>, now: number): Reply;
   /** Ends the token that the request carries. */
   endToken(): void;
-  /** Whether an answer can still be given after a wait. */
+  /** Reports whether an answer can still be given after a wait. */
   isReachable(): boolean;
 }
 
@@ -42,7 +42,7 @@ export type Exchange = <R extends Route<string>>(
   signal: AbortSignal | undefined,
 ) => Promise<Outcome>;
 
-/** A request on its way: what it is about, what strikes it, and the work it asks for. */
+/** A request in progress: what it is about, the faults that strike it, and the work it asks for. */
 interface Call {
   readonly context: ExchangeContext;
   readonly target: Pick<Target<never>, 'api' | 'endToken' | 'isReachable'>;
@@ -55,7 +55,7 @@ interface Call {
 
 const RESET: Outcome = { kind: 'reset' };
 
-/** The course of one request: route, faults before, latency, the work, faults after, one line in the log. */
+/** Handles one request: route, faults before, latency, the work, faults after, one line in the log. */
 export function createExchange(context: ExchangeContext): Exchange {
   const struckOnce = new Set<string>();
   return async (target, request, signal) => {
@@ -125,7 +125,7 @@ function delaysOf(struck: readonly Fault[], effect: FaultEffect): number {
   return struck.reduce((sum, fault) => (fault.effect === effect ? sum + delayOf(fault) : sum), 0);
 }
 
-/** Waits as long as the work wants to; undefined when nobody is there any more to answer, or to be answered. */
+/** Waits as long as the work needs; undefined if the server or the client has gone. */
 async function finish(call: Call): Promise<Answer | undefined> {
   const { clock } = call.context;
   let reply = answered(call, call.work);

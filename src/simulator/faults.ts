@@ -20,7 +20,7 @@ export const FAULT_EFFECTS = {
 
 export type FaultEffect = keyof typeof FAULT_EFFECTS;
 
-/** All given properties must be equal; a list means any of them. `clusterID` also matches the cluster being made. */
+/** All given properties must match; a list means any of its values. `clusterID` also matches the cluster being made. */
 export interface FaultMatch {
   readonly api?: Subject['api'];
   readonly operation?: string | readonly string[];
@@ -35,11 +35,11 @@ export interface FaultMatch {
 export interface Fault {
   readonly match?: FaultMatch;
   readonly effect: FaultEffect;
-  /** It is over after so many requests; absent: it stays until it is removed. */
+  /** Ends after this many requests; absent: stays until it is removed. */
   readonly times?: number;
-  /** So many matching requests are let through first. */
+  /** Lets this many matching requests through first. */
   readonly skip?: number;
-  /** Chance of each matching request, 0 to 1; absent: all. */
+  /** Chance for each matching request, 0 to 1; absent: all. */
   readonly probability?: number;
   readonly status?: number;
   readonly delayMs?: number;
@@ -48,12 +48,12 @@ export interface Fault {
 
 export interface ActiveFault extends Fault {
   readonly id: string;
-  /** Requests it has struck so far. */
+  /** How many requests it has struck so far. */
   readonly hits: number;
 }
 
 export interface Faults {
-  /** From now on; returns an id to remove it by. */
+  /** Takes effect at once; returns an id to remove it by. */
   add(fault: Fault): string;
   remove(id: string): boolean;
   clear(): void;
@@ -69,7 +69,7 @@ interface Entry extends Fault {
 export interface FaultBook extends Faults {
   /** The faults that strike this request, delays first. Counts them. */
   strike(subject: Subject): readonly Fault[];
-  /** Whether the servers of this cluster are to refuse connections now. */
+  /** Whether this cluster's servers should refuse connections now. */
   isOut(cluster: { readonly teamID: string; readonly spaceID: string; readonly id: string }): boolean;
 }
 
@@ -107,7 +107,7 @@ export function createFaultBook(random: Random, changed: () => void): FaultBook 
     strike: (subject) => {
       const struck = [...entries.values()].filter((entry) => strikes(entry, subject));
       const delays = struck.filter((entry) => entry.effect === 'delay');
-      // Two faults cannot both answer one request: the older one does, the other waits for its turn.
+      // Two faults cannot both answer one request: the older one does, and the other waits for its turn.
       const chosen = [...delays, ...struck.filter((entry) => entry.effect !== 'delay').slice(0, 1)];
       for (const entry of chosen) {
         entry.hits += 1;

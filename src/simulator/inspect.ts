@@ -6,7 +6,7 @@ import type { Counters, LoggedRequest, RequestLog } from './request-log.ts';
 import { renderSchema } from './server/query/schema-text.ts';
 import type { User } from './server/state.ts';
 
-/** Everything there is, as plain data without any secret: for tests, for the page, for `/_simulator/state`. */
+/** Everything in the simulator as plain data without secrets: for tests, for the page, for `/_simulator/state`. */
 export interface Snapshot {
   readonly time: number;
   readonly knobs: Knobs;

@@ -1,7 +1,7 @@
 import { DURATION_PATTERN, parseDuration } from '../base/duration.ts';
 import { isObject } from './shape.ts';
 
-/** What the documents leave open, to be set as a test needs it. Ranges are drawn from uniformly; all times in ms. */
+/** Settings for what the documents leave open. Values are drawn uniformly from ranges; all times are in ms. */
 export interface Knobs {
   readonly provisionMs: MsRange;
   readonly suspendMs: MsRange;
@@ -29,7 +29,7 @@ export interface Knobs {
 
 export type MsRange = readonly [number, number];
 
-/** How one knob is written, read and explained: flags, the admin interface and the manual come from this table. */
+/** How one knob is written, read and explained: flags, the admin interface and the manual are made from this table. */
 export type KnobSpec =
   | { readonly kind: 'range' | 'ms' | 'boolean'; readonly flag: string; readonly about: string }
   | {
@@ -147,7 +147,7 @@ export const DEFAULT_KNOBS: Knobs = {
   echoSecrets: false,
 };
 
-/** `mooring simulate` and the demo: slow enough to be watched. */
+/** For `mooring simulate` and the demo: slow enough to watch. */
 export const SIMULATE_KNOBS: Knobs = {
   ...DEFAULT_KNOBS,
   provisionMs: [3_000, 3_000],
@@ -157,7 +157,7 @@ export const SIMULATE_KNOBS: Knobs = {
   passwordCheckMs: 60,
 };
 
-/** Knobs by name from JSON. Throws an Error that names the knob and what it takes. */
+/** Parses knobs by name from JSON. Throws an Error that names the knob and its allowed values. */
 export function parseKnobs(value: unknown): Partial<Knobs> {
   if (!isObject(value)) throw new Error('Knobs must be an object');
   const parsed: Record<string, unknown> = {};
@@ -172,7 +172,7 @@ function knownKnob(name: string, given: unknown): unknown {
   return parseKnob(name, KNOB_SPECS[name as keyof Knobs], given);
 }
 
-/** Knobs from flags, by the name of the flag: those that are not given are absent. */
+/** Parses knobs from flags by flag name. Flags that are not given are absent. */
 export function parseKnobFlags(flags: Readonly<Record<string, unknown>>): Partial<Knobs> {
   const parsed: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries(KNOB_SPECS)) {
@@ -208,7 +208,7 @@ function parseKnob(name: string, spec: KnobSpec, given: unknown): unknown {
   }
 }
 
-/** A number, as there is in JSON only, is of milliseconds, as the knob's name says; a text has its unit. */
+/** A number, which only JSON has, is in milliseconds, as the knob's name says; a string has its unit. */
 function parseMs(given: unknown): number | undefined {
   if (typeof given === 'number') return Number.isFinite(given) && given >= 0 ? given : undefined;
   const text = String(given);

@@ -2,16 +2,16 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressBook, Cluster } from './cloud/state.ts';
 import type { Simulator } from './simulator.ts';
 
-/** Ports that browsers and `fetch` refuse to talk to. */
+/** Ports that browsers and `fetch` refuse to connect to. */
 const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]);
 const LAST_PORT = 65_535;
 const FIRST_PORT = 1_024;
-/** Timers of the platform cannot wait longer; what is due later is looked at again then. */
+/** The platform's timers cannot wait longer; the rest of a longer wait starts then. */
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
-/** One port after the other, upwards from `first`: a person can tell whose they are. */
+/** Hands out ports one by one, upwards from `first`, so that a person can tell whose they are. */
 export function createPortBook(host: string, first: number): AddressBook {
   let next = first;
   const taken = new Set<number>();
@@ -39,13 +39,13 @@ export const portOf = (address: string): number => Number(address.slice(address.
 
 interface Listener {
   readonly server: Server;
-  /** Its connections, from the first one on. */
+  /** Its connections; undefined before the first. */
   sockets: Set<Socket> | undefined;
 }
 
 /**
- * Keeps a port open for every server that is running, and none for the others, so that a server that is pending
- * refuses connections. Also lets time pass for the clusters, since nobody may be looking.
+ * Keeps a port open for every running server and for no other, so that a pending server refuses connections. Also lets time
+ * pass for the clusters, since nobody else may be looking.
  */
 export class Listeners {
   readonly #simulator: Simulator;
@@ -67,7 +67,7 @@ export class Listeners {
     this.#followAll();
   }
 
-  /** Once every port is open: a server whose port somebody else has is somewhere else by then. */
+  /** Resolves once every port is open. A server whose port was taken has moved by then. */
   async listening(): Promise<void> {
     for (let next = this.#opening(); next !== undefined; next = this.#opening()) await openOrNot(next);
   }
@@ -110,7 +110,7 @@ export class Listeners {
       clock.after(delayMs, () => {
         this.#timers.delete(cluster);
         this.#simulator.settle(cluster);
-        // Whether or not that changed something, there may be a later event to wait for.
+        // Whether or not that changed anything, there may be a later event to wait for.
         if (!this.#timers.has(cluster)) this.#schedule(cluster);
       }),
     );
@@ -129,7 +129,7 @@ export class Listeners {
     const { server } = listener;
     this.#byAddress.set(address, listener);
     server.once('error', () => {
-      // Somebody else has the port: the server moves to another one, as servers do.
+      // The port is taken: the server moves to another one, as servers do.
       this.#stop(address);
       this.#ofCluster.get(cluster)?.delete(address);
       this.#simulator.move(cluster);

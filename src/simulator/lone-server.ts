@@ -9,7 +9,7 @@ interface Login {
 
 type SavedCluster = SavedState['clusters'][number];
 
-/** State of a simulator of the default team: one server at the address, for what needs no cloud: it has one user, and these databases, empty. */
+/** State of a simulator for uses without a cloud: the default team, one server at the address, one user, and these empty databases. */
 export function loneServer(address: string, { username, password }: Login, databases: readonly string[]): SavedState {
   const cluster: SavedCluster = {
     teamID: 'acme',

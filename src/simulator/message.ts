@@ -1,6 +1,6 @@
-/** A request as it came in: the path raw (still percent-encoded, with its query), header names in lower case. */
+/** A request as it came in: raw path (still percent-encoded, with its query), header names in lower case. */
 export interface Incoming {
-  /** host:port that was asked; the base URL's stands for the management API, any other for a database server. */
+  /** The host:port of the request: that of the base URL is the management API, any other a database server. */
   readonly authority: string;
   readonly method: string;
   readonly path: string;
@@ -14,10 +14,10 @@ export interface Answer {
   readonly body: string;
 }
 
-/** An answer that is not ready yet: ask again at `untilMs`, or earlier when `wake` calls. */
+/** An answer that is not ready yet: ask again at `untilMs`, or earlier if `wake` calls back. */
 export interface Wait {
   readonly untilMs: number;
-  /** Registers a callback and returns how to take it back. */
+  /** Registers a callback and returns a function that removes it. */
   readonly wake?: (callback: () => void) => () => void;
   readonly resume: (now: number) => Reply;
 }
@@ -43,7 +43,7 @@ export function empty(status: number): Answer {
 }
 
 /**
- * A request that is answered with an error. Thrown where the rule is broken and turned into `{ code, message }` in one
+ * A request that is answered with an error. Thrown where the rule is broken, and turned into `{ code, message }` in one
  * place (both documents, Errors).
  */
 export class Refusal extends Error {

@@ -17,39 +17,39 @@ import { passwordIs, setPassword } from './server/state.ts';
 import { restart } from './server/transactions.ts';
 import { endSessions } from './server/users.ts';
 
-/** A cluster by its id, with its space where the id alone does not tell. */
+/** A cluster by its id, with its space if the id alone is ambiguous. */
 export type ClusterRef = string | { readonly teamID?: string; readonly spaceID?: string; readonly clusterID: string };
 
-/** What others do behind a client's back: in the console, by another client, or because machines fail. */
+/** Things that happen behind a client's back: in the console, through another client, or because machines fail. */
 export interface Outsider {
-  /** Deploys a cluster without asking any rule; it is running at once. Fields left out are filled in. */
+  /** Deploys a cluster without checking any rule; it runs at once. Missing fields are filled in. */
   deployForeign(
     cluster: Partial<DeployRequest> & { readonly id: string; readonly teamID?: string; readonly spaceID?: string },
   ): void;
   /** Puts another cluster in its place: the same id and fields, another createdAt, empty, running. */
   replaceCluster(ref: ClusterRef): void;
-  /** The cluster is gone from one moment to the next. */
+  /** Makes the cluster disappear at once. */
   vanish(ref: ClusterRef): void;
-  /** Changes fields behind everybody's back, by no rule: storageSizeGB, machineType, or id. */
+  /** Changes fields without checking any rule: storageSizeGB, machineType, or id. */
   changeCluster(ref: ClusterRef, change: Partial<Pick<Cluster, 'id' | 'storageSizeGB' | 'machineType'>>): void;
   /** Restarts the servers: tokens and open transactions are gone. */
   restartServers(ref: ClusterRef): void;
   /** Gives the servers other addresses, and restarts them. */
   moveServers(ref: ClusterRef): void;
   /**
-   * The servers from now on, in the order of Lists: those there are by their addresses, and new ones without. One that is
-   * pending stays so. One that is primary takes the changes; where none is, the first does.
+   * Replaces the list of servers, in the order of Lists: existing servers have their addresses, new ones have none. A pending
+   * one stays pending. The primary takes the changes; if none is primary, the first does.
    */
   arrangeServers(ref: ClusterRef, servers: readonly ArrangedServer[]): void;
-  /** Sets a password, and with it makes the user if there is none. Ends that user's sessions. */
+  /** Sets a password, and makes the user if needed. Ends that user's sessions. */
   setPassword(ref: ClusterRef, username: string, password: string): void;
   deleteUser(ref: ClusterRef, username: string): void;
   createDatabase(ref: ClusterRef, databaseName: string): void;
   dropDatabase(ref: ClusterRef, databaseName: string): void;
-  /** Whether this is the user's password now; the simulator keeps no password that could be read. */
+  /** Reports whether this is the user's password now; the simulator keeps no readable passwords. */
   passwordIs(ref: ClusterRef, username: string, password: string): boolean;
   setPaymentMethod(teamID: string, valid: boolean): void;
-  /** All access tokens of the management API end now. */
+  /** Ends all access tokens of the management API. */
   endAccessTokens(): void;
 }
 

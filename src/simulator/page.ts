@@ -5,11 +5,11 @@ import type { LoggedRequest } from './request-log.ts';
 import { SERVER_ROUTES } from './server/routes.ts';
 import type { Simulator } from './simulator.ts';
 
-/** More do not help a person; the filter finds the others. */
+/** More would not help a person; the filter finds the others. */
 const SHOWN_CLUSTERS = 200;
 const SHOWN_REQUESTS = 50;
 
-/** The inspection page at `/`. Its main part is replaced every second by what renderMain gives then. */
+/** The inspection page at `/`. Every second, its main part is replaced by a new result of renderMain. */
 export function renderPage(simulator: Simulator, filter: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -169,7 +169,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 const status = (word: string): string => `<span class="status ${escapeHtml(word)}">${escapeHtml(word)}</span>`;
-/** Of markup, not of text. */
+/** Takes markup, not text. */
 const quiet = (html: string): string => `<span class="quiet">${html}</span>`;
 const code = (value: string): string => `<code>${escapeHtml(value)}</code>`;
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
@@ -182,7 +182,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Ids, names and paths come from requests: what they contain is text, never markup. */
+/** Ids, names and paths come from requests: they are text, never markup. */
 export function escapeHtml(value: string): string {
   return value.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

@@ -11,7 +11,7 @@ export interface RefusalContext {
   readonly echoSecrets: boolean;
 }
 
-/** Errors: all error answers carry `{ code, message }`. In the field, servers say some of it in plain text. */
+/** Errors: all error answers carry `{ code, message }`. In the field, servers send some of them as plain text. */
 export function refusalAnswer(refusal: Refusal, request: Incoming, context: RefusalContext): Answer {
   const { dialect, api } = context;
   const message = context.echoSecrets ? `${refusal.message} (${echo(request)})` : refusal.message;
@@ -21,7 +21,7 @@ export function refusalAnswer(refusal: Refusal, request: Incoming, context: Refu
   return json(refusal.status, { code: codeOf(refusal, context), message, ...refusal.extra });
 }
 
-/** What no route takes: 404, or 405 with the methods that are allowed. */
+/** For requests that match no route: 404, or 405 with the allowed methods. */
 export function missAnswer(miss: Miss, api: Api, dialect: DialectRules): Answer {
   const headers: Record<string, string> = miss.status === 405 ? { allow: miss.allow } : {};
   if (api === 'server' && dialect.routerErrors === 'missing') return { ...empty(miss.status), headers };
@@ -34,7 +34,7 @@ export function missAnswer(miss: Miss, api: Api, dialect: DialectRules): Answer 
   return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
-/** "`code` values are not stable": nobody may decide by them. */
+/** "`code` values are not stable": nobody may depend on them. */
 function codeOf(refusal: Refusal, { api, dialect, random }: RefusalContext): string {
   if (api === 'cloud' || dialect.codes === 'stable') return refusal.code;
   return `SRV${Math.floor(random.float() * 100)}`;

@@ -1,6 +1,6 @@
 import type { Subject } from './subject.ts';
 
-/** One request as it is shown to people: what it was and how it ended. Never a header, a body or a query. */
+/** One request as shown to people: what it was and how it ended. Never a header, a body or a query. */
 export interface LoggedRequest {
   readonly time: number;
   readonly api: Subject['api'];
@@ -8,7 +8,7 @@ export interface LoggedRequest {
   readonly method: string;
   readonly path: string;
   readonly clusterID: string | undefined;
-  /** 0 where no answer was sent. */
+  /** 0 if no answer was sent. */
   readonly status: number;
   /** The effects of the faults that struck it. */
   readonly faults: readonly string[];
@@ -16,7 +16,7 @@ export interface LoggedRequest {
 
 export interface Counters {
   readonly total: number;
-  /** `deploy` → how often it was asked for, whatever the answer was. */
+  /** `deploy` → how often it was requested, whatever the answer. */
   readonly byOperation: Readonly<Record<string, number>>;
   /** Cluster id → operation → how often. */
   readonly byCluster: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -26,7 +26,7 @@ export interface RequestLog {
   record(entry: LoggedRequest): void;
   recent(): readonly LoggedRequest[];
   counters(): Counters;
-  /** How often an operation was asked for, of one cluster or of all. */
+  /** How often an operation was requested, for one cluster or for all. */
   count(operation: string, clusterID?: string): number;
   reset(): void;
 }

@@ -9,11 +9,11 @@ export interface Route<Operation extends string> {
 
 export interface Match<R> {
   readonly route: R;
-  /** Decoded once, as RFC 3986 has it: `%2F` is a slash inside the name, not another segment. */
+  /** Decoded once, following RFC 3986: `%2F` is a slash inside the name, not another segment. */
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** What the router itself refuses: nothing at this path, or not by this method. */
+/** Why the router itself refuses a request: nothing is at this path, or not with this method. */
 export type Miss = { readonly status: 404 } | { readonly status: 405; readonly allow: string };
 
 export type Router<R> = (method: string, path: string) => Match<R> | Miss;

@@ -8,7 +8,7 @@ import { createServerState, type Database } from './server/state.ts';
 
 /*
  * What survives a restart of the simulator: clusters with their users and committed data. Tokens and transactions do
- * not, as with a real server. Passwords are kept as hashes.
+ * not survive, as with a real server. Passwords are kept as hashes.
  */
 
 const annotationsSchema = z.array(z.string());
@@ -80,7 +80,7 @@ const savedStateSchema = z.object({
 
 export type SavedState = z.infer<typeof savedStateSchema>;
 
-/** A state from the text of a file, or an Error that says where it makes no sense. */
+/** Parses a state from the text of a file. Throws an Error that says where it is wrong. */
 export function parseState(text: string): SavedState {
   let value: unknown;
   try {
@@ -103,7 +103,7 @@ export function saveState(world: World): SavedState {
   };
 }
 
-/** Puts the clusters back. Those of teams and spaces that are no longer there stay away. */
+/** Restores the clusters, except those of teams and spaces that no longer exist. */
 export function restoreState(world: World, saved: SavedState): void {
   world.state.lastCreatedAt = saved.lastCreatedAt;
   for (const { id, paymentMethod } of saved.teams) {

@@ -1,9 +1,9 @@
 import type { Random } from '../base/random.ts';
 
-/** Chance from a seed: the same seed gives the same run. Not for secrets of the real world. */
+/** Randomness from a seed: the same seed gives the same run. Not for real secrets. */
 export function createSeededRandom(seed: number): Random {
   let state = seed >>> 0;
-  // mulberry32: 32 bits of state are plenty for choosing latencies and sample ids.
+  // mulberry32: 32 bits of state are enough for choosing latencies and sample ids.
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

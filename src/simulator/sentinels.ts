@@ -1,6 +1,6 @@
 /**
  * Parts of a cluster's id that make it misbehave on purpose, so that a manifest alone can show how things fail. They
- * work where faults work, but need nobody to switch them on.
+ * act where faults act, but nobody has to switch them on.
  */
 export interface Sentinel {
   readonly part: string;

@@ -9,23 +9,23 @@ export interface SimulatorServerOptions {
   /** Interface to listen on. Default 127.0.0.1. */
   readonly host?: string;
   /**
-   * Port of the management API; database servers get the ports after it. Default 0: any free one, with the ports of
-   * database servers below those that systems give to outgoing connections.
+   * Port of the management API; database servers get the ports after it. Default 0: any free one, and database servers get
+   * ports below those that systems use for outgoing connections.
    */
   readonly port?: number;
-  /** Host in addresses, where clients know this machine by another name. Default: `host`, or loopback if that is any. */
+  /** Host in addresses, if clients know this machine by another name. Default: `host`, or loopback if that is any. */
   readonly advertisedHost?: string;
 }
 
 export interface SimulatorServer {
   readonly baseURL: string;
-  /** Once each server that is running can be reached where it says: until then it may move, as somebody may have its port. */
+  /** Resolves once every running server is reachable at its address. Until then one may move, since its port may be taken. */
   listening(): Promise<void>;
   close(): Promise<void>;
 }
 
 const DEFAULT_HOST = '127.0.0.1';
-/** Longer than clients keep idle connections: who sends on one that is just being closed would not know what became of it. */
+/** Longer than clients keep idle connections: a request sent on a closing connection would have an unknown outcome. */
 const KEEP_ALIVE = { keepAliveTimeout: 75_000 } as const;
 const SERVER_PORTS = { first: 10_000, span: 22_000, apart: 16 } as const;
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
@@ -45,7 +45,7 @@ export async function startSimulatorServer(
   await listen(management, host, options.port ?? 0);
   const port = boundPort(management);
 
-  // One HTTP server reads the connections of all database servers: ten thousand of them would each keep timers.
+  // One HTTP server reads the connections of all database servers: ten thousand HTTP servers would each keep timers.
   const databases = createServer(KEEP_ALIVE, (request, response) => {
     void serve(simulator, addresses.get(request.socket) ?? '', request, response);
   });
@@ -68,12 +68,12 @@ export async function startSimulatorServer(
   };
 }
 
-/** Simulators that run at the same time have different ports; these are not next to each other. */
+/** Gives simulators that run at the same time different ports, even if their own ports are neighbours. */
 function firstServerPort(port: number): number {
   return SERVER_PORTS.first + ((port * SERVER_PORTS.apart) % SERVER_PORTS.span);
 }
 
-/** As it stands in a URL. Nobody can connect to "any interface". */
+/** The host for use in a URL. Nobody can connect to "any interface". */
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return DEFAULT_HOST;
   return host.includes(':') ? `[${host}]` : host;
@@ -102,7 +102,7 @@ async function serve(
   send(response, outcome);
 }
 
-/** The whole body, or undefined when it is too large or never ends. */
+/** The whole body, or undefined if it is too large or incomplete. */
 async function readAll(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

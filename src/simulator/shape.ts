@@ -1,6 +1,6 @@
 import { Refusal } from './message.ts';
 
-/** What a request body may hold, as data. Anything else in a body is refused: the simulator forgives nothing. */
+/** What a request body may contain, as data. Anything else is refused: the simulator forgives nothing. */
 export interface Field {
   readonly type: 'string' | 'integer' | 'boolean' | 'object' | 'objects';
   readonly required: boolean;

@@ -36,9 +36,9 @@ export interface SimulatorOptions {
   /** The login that every new cluster comes with. */
   readonly defaultCredentials?: Credentials;
   readonly availableVersions?: readonly string[];
-  /** What an earlier run saved. */
+  /** The state that an earlier run saved. */
   readonly state?: SavedState;
-  /** Of the server that is the `count`th to need a new address, as `host:port`. Default: a name that only `transport` knows. */
+  /** The address, as `host:port`, of the `count`th server that needs a new one. Default: a name that only `transport` knows. */
   readonly addressOf?: (count: number) => string;
 }
 
@@ -52,11 +52,11 @@ export interface Simulator extends Outsider, Hosting {
   readonly defaultCredentials: Credentials;
   readonly faults: Faults;
   handle(request: Incoming, signal?: AbortSignal): Promise<Outcome>;
-  /** Everything there is now, without secrets. */
+  /** Everything in the simulator now, without secrets. */
   inspect(): Snapshot;
   /** Clusters, users and databases, for `state` of a later run. */
   save(): SavedState;
-  /** How often an operation was asked for, of one cluster or of all. */
+  /** How often an operation was requested, for one cluster or for all. */
   count(operation: string, clusterID?: string): number;
   resetCounters(): void;
   knobs(): Knobs;
@@ -65,23 +65,23 @@ export interface Simulator extends Outsider, Hosting {
   onChange(listener: (cluster?: Cluster) => void): () => void;
 }
 
-/** For those who put the servers on a network. */
+/** For callers that put the servers on a network. */
 interface Hosting {
   clusters(): Iterable<Cluster>;
-  /** Whether a server at this address takes connections now. */
+  /** Reports whether a server at this address takes connections now. */
   isServing(cluster: Cluster, address: string): boolean;
-  /** Lets everything happen to the cluster that was due by now. */
+  /** Lets everything happen to the cluster that is due by now. */
   settle(cluster: Cluster): void;
-  /** When something happens next to the cluster by itself. */
+  /** When something next happens to the cluster by itself. */
   nextEventMs(cluster: Cluster): number | undefined;
   /** Gives its servers other addresses. */
   move(cluster: Cluster): void;
-  /** Where servers are to be found from now on; those there are move. */
+  /** Takes servers' addresses from this book from now on; existing servers move. */
   useAddresses(addresses: AddressBook): void;
 }
 
 /**
- * A team with one API token of each level for each of its spaces. The credentials are samples of the simulator's own:
+ * A team with one API token of each level for each of its spaces. The credentials are samples made for the simulator:
  * they open nothing else.
  */
 export function createTeam(id: string, spaces: readonly string[], paymentMethod: boolean): TeamOptions {
@@ -102,7 +102,7 @@ const CLOUD_AUTHORITY = new URL(IN_PROCESS_BASE_URL).host;
 
 const LOGGED_REQUESTS = 500;
 
-/** Both interfaces with one state behind them. Nothing happens by itself: time is settled when somebody looks. */
+/** Both interfaces on one state. Nothing happens by itself: time is settled when somebody looks. */
 export function createSimulator(options: SimulatorOptions): Simulator {
   const {
     clock,
@@ -147,7 +147,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     knobs: () => world.knobs,
     setKnobs: (knobs) => {
       world.knobs = { ...world.knobs, ...knobs };
-      // What clusters look like depends on knobs too.
+      // How clusters are shown depends on knobs too.
       for (const cluster of allClusters(world.state)) cluster.rendered = undefined;
     },
     onChange: (listener) => {

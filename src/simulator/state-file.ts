@@ -9,8 +9,8 @@ const WRITE_AFTER_MS = 500;
 const MODE = 0o600;
 
 /**
- * The state that was kept, or undefined where there is no file yet. Throws where there is one that makes no sense, and
- * where its folder does not exist.
+ * Loads the saved state, or undefined if there is no file yet. Throws if the file is invalid, or if its folder does not
+ * exist.
  */
 export async function loadStateFile(path: string): Promise<SavedState | undefined> {
   let text: string;
@@ -26,11 +26,11 @@ export async function loadStateFile(path: string): Promise<SavedState | undefine
 }
 
 export interface StateFile {
-  /** Writes what is not written yet, and stops. */
+  /** Writes any pending changes, and stops. */
   close(): Promise<void>;
 }
 
-/** Keeps the file up to date from now on. A reader sees the old state or the new one, never a part. */
+/** Keeps the file up to date from now on. A reader sees either the old state or the new one, never a part. */
 export function keepStateFile(simulator: Simulator, path: string, failed: (error: unknown) => void): StateFile {
   let cancel: (() => void) | undefined;
   let writing = Promise.resolve();

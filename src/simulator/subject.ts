@@ -3,10 +3,10 @@ import { isObject } from './shape.ts';
 
 export type Api = 'cloud' | 'server';
 
-/** What a request is about: what faults are matched against, and what the list of requests shows. Never a secret. */
+/** What a request is about, for matching faults and for the list of requests. Never a secret. */
 export interface Subject {
   readonly api: Api;
-  /** Empty where no route fits. */
+  /** Empty if no route matches. */
   readonly operation: string;
   readonly method: string;
   readonly teamID: string | undefined;
@@ -19,7 +19,7 @@ export interface Subject {
   readonly username: string | undefined;
 }
 
-/** Fields of these operations' bodies tell what they are about. */
+/** Fields in the bodies of these operations that say what they are about. */
 const BODY_FIELDS: Readonly<Record<string, Readonly<Partial<Record<keyof Subject, string>>>>> = {
   deploy: { newClusterID: 'id' },
   clone: { newClusterID: 'id' },

@@ -27,7 +27,7 @@ export function cloudTarget(world: World, request: Incoming): Target<CloudRoute>
   };
 }
 
-/** The database server at the address that the request is for, or undefined where none listens. */
+/** The database server at the request's address, or undefined if none listens. */
 export function serverTarget(
   world: World,
   faults: FaultBook,
@@ -63,7 +63,7 @@ function primaryOf({ servers }: Cluster): ServerNode | undefined {
   return servers.find(({ isPrimary }) => isPrimary) ?? servers[0];
 }
 
-/** Whether the server at this address takes connections. */
+/** Reports whether the server at this address takes connections. */
 export function isServing(faults: FaultBook, cluster: Cluster, address: string): boolean {
   return (
     !cluster.gone &&

@@ -5,13 +5,13 @@ import type { Answer, Incoming } from './message.ts';
 
 export type Handle = (request: Incoming, signal?: AbortSignal) => Promise<Outcome>;
 
-/** The same patience as the real transport's. */
+/** The same timeouts as the real transport's. */
 const DEFAULT_TIMEOUTS = { headersMs: 20_000, totalMs: 60_000 };
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * HTTP without a network: base URL and server addresses are answered in process, time runs by the given clock, and what
- * ends badly ends in the same HttpErrors as over undici.
+ * HTTP without a network: requests to the base URL and to server addresses are answered in process, time follows the given
+ * clock, and failures become the same HttpErrors as over undici.
  */
 export function createTransport(handle: Handle, clock: Clock): HttpTransport {
   return async (request) => {

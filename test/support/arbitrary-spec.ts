@@ -5,13 +5,13 @@ import { type StructuralSchema, structuralSchema } from '../../src/kube/structur
 const MAX_LENGTH = 12;
 const MAX_ITEMS = 3;
 
-/** A change of a spec: fields of it with other values; undefined: without that field. */
+/** A change of a spec: fields with new values; undefined removes the field. */
 export type SpecChange = Readonly<Record<string, unknown>>;
 
 /**
- * Changes of up to three fields of a spec, drawn from its schema, right or wrong: types, enums and bounds are kept to, and texts are
- * mostly among `texts`. No field is drawn that the API server lets nobody change, as a rule compares it with `oldSelf`; of a number in
- * `most` no larger one.
+ * Arbitrary changes of up to three fields of a spec, drawn from its schema, valid or not. They respect types, enums and bounds, and texts
+ * are mostly among `texts`. Fields that cannot be changed, because a rule compares them with `oldSelf`, are not drawn, nor are numbers
+ * above those in `most`.
  */
 export function arbitraryChange(
   definition: ResourceDefinition,

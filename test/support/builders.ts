@@ -17,8 +17,8 @@ import type { Decision } from '../../src/runtime/kind.ts';
 import { CLUSTER_SPEC } from './specs.ts';
 
 /*
- * What tests of decisions start from: a cluster, a space and an observation in which nothing is amiss. A test names only
- * what it is about; each `with` gives a new value and leaves the old one as it was.
+ * Starting points for tests of decisions: a cluster, a space and an observation in which nothing is wrong. A test names only
+ * what it is about; each `with` returns a new value and leaves the old one unchanged.
  */
 
 export const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
@@ -47,7 +47,7 @@ export class ClusterBuilder {
     return new ClusterBuilder({ ...this.subject, ...changes });
   }
 
-  /** Fields of the spec, as a manifest holds them; undefined takes one away. */
+  /** Sets fields of the spec, as in a manifest; undefined removes one. */
   with(spec: Readonly<Record<string, unknown>>): ClusterBuilder {
     return this.#but({ spec: databaseClusterDefinition.spec.parse({ ...this.subject.spec, ...spec }) });
   }
@@ -64,7 +64,7 @@ export class ClusterBuilder {
     });
   }
 
-  /** Its finalizer does not stand: nothing was done for it so far, or somebody took it away. */
+  /** Without its finalizer: nothing was done for it so far, or somebody removed it. */
   unheld(): ClusterBuilder {
     return this.#but({ metadata: { ...this.subject.metadata, finalizers: [] } });
   }
@@ -74,7 +74,7 @@ export class ClusterBuilder {
     return this.unheld().withStatus({ observedOnly: true });
   }
 
-  /** Deploying (or cloning) it was written down. */
+  /** The status records that deploying (or cloning) it was begun. */
   announced(type: 'Deploy' | 'Clone' = 'Deploy', target = 'orders'): ClusterBuilder {
     return this.withStatus({ operation: { type, target, startedAt: CREATED_AT } });
   }
@@ -142,7 +142,7 @@ export function aCluster(): ClusterBuilder {
   });
 }
 
-/** A cluster as the cloud shows it: just as the spec of `aCluster` says. */
+/** A cluster as the cloud shows it, matching the spec of `aCluster`. */
 export function aCloudCluster(changes: Partial<Cluster> = {}): Cluster {
   return {
     id: 'orders',
@@ -172,7 +172,7 @@ export class ObservationBuilder {
     return new ObservationBuilder({ ...this.seen, ...changes });
   }
 
-  /** The cluster has this status, and servers that go with it. */
+  /** The cluster has this status, and servers to match. */
   status(status: string): ObservationBuilder {
     const { cluster = aCloudCluster() } = this.seen;
     if (status === 'running') return this.with({ cluster: { ...cluster, status }, endpoint: ENDPOINT });
@@ -191,7 +191,7 @@ export class ObservationBuilder {
     return this.with({ login });
   }
 
-  /** The logins were tried, and this was found. */
+  /** The logins were tried, with this result. */
   tried(found: Partial<Extract<LoginObservation, { login: 'tried' }>>): ObservationBuilder {
     return this.login({
       login: 'tried',
@@ -207,7 +207,7 @@ export class ObservationBuilder {
   }
 }
 
-/** The cluster runs, as the spec says, and its login was verified. */
+/** The cluster runs as specified, and its login was verified. */
 export function anObservation(): ObservationBuilder {
   return new ObservationBuilder({
     space: 'seen',
@@ -227,7 +227,7 @@ export function anObservation(): ObservationBuilder {
   });
 }
 
-/** The space says nothing of its clusters. */
+/** The space does not say anything about its clusters. */
 export function noSpace(space: 'waiting' | 'refused', starting = false): ClusterObservation {
   return space === 'waiting'
     ? { space, reason: 'WaitingForSpace', message: 'Waiting for DatabaseSpace "production"', starting }
@@ -299,7 +299,7 @@ export function aSpaceObservation(
   return { neededBy: [], keptSecrets: [], staleSecrets: [], freeSecrets: [], leavingSecrets: [], cloud, ...needs };
 }
 
-/** What of a decision a table compares: `Ready` as "status reason", the other summary, and what is done. */
+/** The parts of a decision that tables compare: `Ready` as "status reason", the other summary, and what is done. */
 export function outline(decision: Decision<unknown, { readonly do: string }>) {
   const conditions = decision.conditions === 'keep' ? [] : decision.conditions;
   const ready = conditions.find((condition) => condition.type === 'Ready');

@@ -6,10 +6,10 @@ import { processClock, type VirtualClock, virtualClock } from '../../src/sandbox
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { noChance } from './clock.ts';
 
-/** The Lease that candidates want. */
+/** The Lease that candidates compete for. */
 export const LEASE = { namespace: 'system', name: 'mooring' };
 
-/** An API server with a clock, and who holds the Lease there. */
+/** An API server with a clock, and the holder of its Lease. */
 export function aWorld() {
   const clock = virtualClock();
   const api = new FakeKube({ now: clock.now, random: createSeededRandom(1) });
@@ -17,7 +17,7 @@ export function aWorld() {
   return { clock, api, spec, holder: () => spec()['holderIdentity'] };
 }
 
-/** One candidate with a clock, a connection and a fate of its own. Its work ends as soon as it is told to stop. */
+/** One candidate with its own clock, connection and fate. Its work ends as soon as it is told to stop. */
 export function aCandidate(
   world: { readonly clock: VirtualClock; readonly api: KubeApi },
   identity: string,
@@ -27,7 +27,7 @@ export function aCandidate(
   const log: string[] = [];
   const failures: unknown[] = [];
   const stop = new AbortController();
-  /** How its requests fare: 'cut' answers nothing, 'deaf' takes effect but the answer is lost. */
+  /** What happens to its requests: 'cut' answers nothing, 'deaf' takes effect but the answer is lost. */
   const link: { state: 'up' | 'cut' | 'deaf'; hears: boolean } = { state: 'up', hears: true };
   const requests = { get: 0, list: 0, watch: 0, create: 0, patch: 0, delete: 0 };
   const never = new Promise<never>(() => {});

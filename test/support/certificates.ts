@@ -1,4 +1,4 @@
-/** Certificates of `127.0.0.1` for tests, valid for a hundred years, each signed by itself. They protect nothing. */
+/** Self-signed certificates for `127.0.0.1` in tests, valid for a hundred years. They protect nothing. */
 export const FIRST = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBkzCCATmgAwIBAgIUf4EPR1khXvvlv+8EVFJCdTsXVEMwCgYIKoZIzj0EAwIw

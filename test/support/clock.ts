@@ -2,7 +2,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import type { Random } from '../../src/base/random.ts';
 
 export interface ManualClock extends Clock {
-  /** Moves time, running what falls due on the way in its order. */
+  /** Moves time and runs due timers on the way, in order. */
   advance(ms: number): void;
   readonly timers: () => number;
 }
@@ -37,5 +37,5 @@ export function manualClock(startMs = 1_700_000_000_000): ManualClock {
   };
 }
 
-/** Chance that always falls the same. */
+/** Randomness that is always the same. */
 export const noChance: Random = { float: () => 0, bytes: (count) => new Uint8Array(count) };

@@ -19,7 +19,7 @@ export const request: DeployRequest = {
   version: '3.5.0',
 };
 
-/** Tokens are named after the level that they were got for. */
+/** Tokens are named after the level that they were requested for. */
 export function aClient(
   script: Script,
   levels: readonly AccessLevel[] = ['read', 'write', 'admin'],

@@ -1,11 +1,11 @@
 import { readDocument } from './readme.ts';
 
-/** One row of docs/conditions.md: a reason, or a type of condition. */
+/** One row of docs/conditions.md: a reason, or a condition type. */
 export interface DocumentedWord {
   readonly word: string;
-  /** The heading that it stands under. */
+  /** The heading above it. */
   readonly chapter: string;
-  /** Kinds, `all`, or types of condition. */
+  /** Kinds, `all`, or condition types. */
   readonly on: readonly string[];
   readonly cells: readonly string[];
 }

@@ -10,7 +10,7 @@ declare module 'vitest' {
   }
 }
 
-/** On namespaces of tests, so that a cluster which somebody lent is left as it was found. */
+/** A label on namespaces of tests, so that only these are deleted from a borrowed cluster. */
 export const TEST_LABEL = 'mooring.dev/test';
 
 /** Starts one control plane for all test files (vitest's globalSetup) and ends it after the last. */

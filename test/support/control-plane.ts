@@ -9,7 +9,7 @@ import { TEST_LABEL } from './control-plane-setup.ts';
 export interface KubectlOptions {
   /** Its standard input, for `-f -`. */
   readonly input?: string;
-  /** Default: the administrator's of the shared control plane. */
+  /** Default: that of the shared control plane's administrator. */
   readonly kubeconfig?: string;
 }
 
@@ -26,7 +26,7 @@ export function kubectl(args: readonly string[], options: KubectlOptions = {}): 
   return run(command, args, { env, ...(input === undefined ? {} : { input }) });
 }
 
-/** Runs kubectl, which must succeed; returns what it printed. */
+/** Runs kubectl, which must succeed; returns its output. */
 export async function mustKubectl(args: readonly string[], options: KubectlOptions = {}): Promise<string> {
   const { code, stdout, stderr } = await kubectl(args, options);
   if (code !== 0) throw new Error(`kubectl ${args.join(' ')} failed: ${stderr.trim()}`);
@@ -38,7 +38,7 @@ export function applyYaml(text: string, options: Omit<KubectlOptions, 'input'> =
   return mustKubectl(['apply', '--server-side', '--filename=-'], { ...options, input: text });
 }
 
-/** Makes a namespace of a new name; it is deleted when all tests have run. */
+/** Creates a namespace with a new name; it is deleted when all tests have run. */
 export async function makeNamespace(): Promise<string> {
   const metadata = { generateName: 'test-', labels: { [TEST_LABEL]: '' } };
   const namespace = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata });
@@ -52,13 +52,13 @@ export function kubeconfigFor(account: ServiceAccount): Promise<string> {
 }
 
 export interface WaitOptions {
-  /** What is waited for, for the error: "cluster orders is Ready". */
+  /** What the test waits for, for the error: "cluster orders is Ready". */
   readonly what: string;
   /** Default 30 s. */
   readonly timeoutMs?: number;
 }
 
-/** Polls until `check` gives something other than undefined or false, and returns that. What it throws ends the wait. */
+/** Polls until `check` returns something other than undefined or false, and returns that. An error from it ends the wait. */
 export async function waitUntil<T>(
   check: () => T | undefined | false | Promise<T | undefined | false>,
   { what, timeoutMs = 30_000 }: WaitOptions,

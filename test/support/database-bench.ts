@@ -23,61 +23,61 @@ const KEY = 'shop/orders';
 const METADATA = { name: 'any', uid: 'any', resourceVersion: '1' };
 
 export interface DatabaseBenchOptions extends KindBenchOptions {
-  /** Of the Database `shop/orders`, besides clusterRef. Absent: no such object is made. */
+  /** Spec of the Database `shop/orders`, besides clusterRef. Absent: no such object is made. */
   readonly database?: Readonly<Record<string, unknown>>;
   /** Labels of namespaces. */
   readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /**
- * The kind Database beside a DatabaseCluster `shop/orders` that runs, with all that it works through, in one process: as
- * the bench of that kind, on which it stands. Passes are made by hand. When the test ends, no transaction may be open.
+ * The kind Database with everything it works through, in one process, beside a running DatabaseCluster `shop/orders`: built
+ * on the bench of that kind. Passes are made by hand. No transaction may be open when the test ends.
  */
 export interface DatabaseBench {
   readonly cluster: KindBench;
-  /** What was told of schemas that were set right, and of databases that were left behind. */
+  /** Reports of schemas that were set right, and of databases that were left behind. */
   readonly told: readonly string[];
   world(): DatabaseWorld;
-  /** The server, as objects in namespace `shop` find it. */
+  /** The server, as objects in namespace `shop` see it. */
   place(): Promise<OpenServer>;
   create(key: string, spec?: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Changes the spec, as a person does. */
+  /** Changes the spec, as a person would. */
   edit(spec: Readonly<Record<string, unknown>>, key?: string): Promise<void>;
   annotate(name: string, value: string): Promise<void>;
   remove(key?: string): void;
   object(key?: string): KubeObject | undefined;
   status(key?: string): DatabaseStatus;
   condition(type: string, key?: string): Condition | undefined;
-  /** Ready, as "status reason"; gone: there is no such object. */
+  /** Ready, as "status reason"; "gone": there is no such object. */
   ready(key?: string): string;
   pass(key?: string): Promise<Outcome>;
-  /** Passes, with time going by between them, until Ready is this. */
+  /** Runs passes, with time between them, until Ready is this. */
   until(ready: string, key?: string): Promise<void>;
-  /** Passes until nothing is left to be done at once; no time goes by. */
+  /** Runs passes until nothing is left to do at once; no time passes. */
   settle(key?: string): Promise<Outcome>;
-  /** Calls of the server that were made since the last time. */
+  /** Calls of the server since the last time. */
   takeCalls(): readonly string[];
   /** A new process: nothing is remembered. */
   restart(): Promise<void>;
-  /** Passes see the object as it is now, whatever becomes of it; until `showAsIs`. */
+  /** Until `showAsIs`, passes see the object as it is now, whatever happens to it. */
   showAsNow(): void;
   showAsIs(): void;
   putConfigMap(name: string, data: Readonly<Record<string, string>>, more?: object): Promise<void>;
   removeConfigMap(name: string): void;
-  /** The DatabaseSpace is gone, and its connection with it. */
+  /** Removes the DatabaseSpace, and with it its connection. */
   removeSpace(): void;
   /** The schema on the server; undefined: there is no such database. */
   schema(name?: string): string | undefined;
   databases(): readonly string[];
   openTransactions(): number;
-  /** Somebody else on the server, with the admin's login. */
+  /** Another user of the server, with the admin's login. */
   outsider(): Promise<Outsider>;
 }
 
 export interface Outsider {
-  /** A one-shot schema query on database `orders`, committed. */
+  /** Commits a one-shot schema query on database `orders`. */
   define(query: string): Promise<void>;
-  /** Opens a transaction; returns what closes it. */
+  /** Opens a transaction; returns a function that closes it. */
   open(type: 'read' | 'write' | 'schema', databaseName?: string): Promise<() => Promise<Reply>>;
 }
 
@@ -89,7 +89,7 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
   let stale: KubeObject | undefined;
   let hasSpace = true;
   let current: DatabaseWorld | undefined;
-  // The cast is the parse border: the kind parses what it reads.
+  // The cast is the parsing boundary: the kind parses what it reads.
   const objects = () => kube.all(DATABASES) as unknown as readonly KubeObject[];
   const object = (key = KEY) => objects().find((each) => keyOf(each) === key);
   const snapshot = () => clusterNamed(simulator, 'orders');

@@ -7,16 +7,16 @@ import type { Condition } from '../../src/kube/condition.ts';
 import { CREATED_AT } from './builders.ts';
 
 /*
- * What tests of decisions about a Database start from: one that is new, and a server on which nothing is amiss. Each `with`
- * gives a new value and leaves the old one as it was.
+ * Starting points for tests of decisions about a Database: a new one, and a server on which nothing is wrong. Each `with`
+ * returns a new value and leaves the old one unchanged.
  */
 
-/** Two sources, of which the second is inline. */
+/** Two sources, the second one inline. */
 export const SOURCES: readonly SourceSeen[] = [
   { source: 'configmap/orders-schema/base', hash: hashOf('one'), resourceVersion: '7' },
   { source: 'inline/1', hash: hashOf('two') },
 ];
-/** Digest of the schema that the server has after they were applied. */
+/** Digest of the server's schema after they were applied. */
 export const FOUND = hashOf('as applied');
 
 export class DatabaseBuilder {
@@ -30,7 +30,7 @@ export class DatabaseBuilder {
     return new DatabaseBuilder({ ...this.subject, ...changes });
   }
 
-  /** Fields of the spec, as a manifest holds them. */
+  /** Sets fields of the spec, as in a manifest. */
   with(spec: Readonly<Record<string, unknown>>): DatabaseBuilder {
     return this.#but({ spec: databaseDefinition.spec.parse({ ...this.subject.spec, ...spec }) });
   }
@@ -39,7 +39,7 @@ export class DatabaseBuilder {
     return this.#but({ status: { ...this.subject.status, ...status } });
   }
 
-  /** With the two sources of SOURCES in its spec. */
+  /** Puts the two sources of SOURCES in its spec. */
   withSchema(): DatabaseBuilder {
     const configMapKeyRef = { name: 'orders-schema', key: 'base' };
     return this.with({ schema: [{ configMapKeyRef }, { inline: 'two' }] });
@@ -54,13 +54,13 @@ export class DatabaseBuilder {
     return this.#but({ metadata: { ...this.subject.metadata, finalizers: [DATABASE_FINALIZER] } });
   }
 
-  /** Creating it was written down. */
+  /** The status records that creating it was begun. */
   announced(): DatabaseBuilder {
     const operation = { type: 'CreateDatabase', target: 'orders', startedAt: CREATED_AT };
     return this.held().withStatus({ cluster: CREATED_AT, operation });
   }
 
-  /** SOURCES are in its schema. */
+  /** SOURCES were applied to its schema. */
   applied(): DatabaseBuilder {
     const appliedSchema = SOURCES.map((source) => ({ ...source, appliedAt: CREATED_AT }));
     return this.owned().withSchema().withStatus({ appliedSchema, schemaHash: FOUND });
@@ -103,7 +103,7 @@ export function aDatabase(): DatabaseBuilder {
   });
 }
 
-/** The server answers, and has the database; its schema is not looked at. */
+/** The server answers and has the database; its schema is not looked at. */
 export function aServer(changes: Partial<DatabaseSeen> = {}): DatabaseSeen {
   return {
     server: 'open',
@@ -122,7 +122,7 @@ export function aServer(changes: Partial<DatabaseSeen> = {}): DatabaseSeen {
   };
 }
 
-/** As `aServer`, with SOURCES and a schema. */
+/** Like `aServer`, with SOURCES and a schema. */
 export function aSchema(
   changes: Partial<Extract<DatabaseSeen['schema'], { schema: 'seen' }>> = {},
   more: Partial<DatabaseSeen> = {},
@@ -132,7 +132,7 @@ export function aSchema(
 
 type Waiting = Extract<DatabaseObservation, { server: 'waiting' }>;
 
-/** The server cannot be worked on. */
+/** The server cannot be used. */
 export function noServer(why: Waiting['why'], changes: Partial<Waiting> = {}): Waiting {
   const reasons = {
     missing: 'ClusterNotFound',

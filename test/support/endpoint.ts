@@ -6,11 +6,11 @@ import type { HttpResponse } from '../../src/base/http.ts';
 import { manualClock, noChance } from './clock.ts';
 import { type Script, scriptedTransport } from './http.ts';
 
-/** Two operations as any API has them. */
+/** Two operations that any API might have. */
 export const read: Operation = { name: 'get', phrase: 'get x', method: 'GET', path: ['v1', 'x'], idempotent: true };
 export const write: Operation = { name: 'put', phrase: 'put x', method: 'POST', path: ['v1', 'x'], idempotent: false };
 
-/** An endpoint whose other side answers as the script says, on a clock that stands still but for `patiently`. */
+/** An endpoint whose server answers from the script, on a clock that stands still except for `patiently`. */
 export function anEndpoint(script: Script, baseURL = 'https://host/base/', onRecovered = () => {}) {
   const clock = manualClock();
   const transport = scriptedTransport(script);
@@ -25,7 +25,7 @@ export function anEndpoint(script: Script, baseURL = 'https://host/base/', onRec
     onRequest: (record) => records.push(record),
     onRecovered,
   });
-  /** Time goes on while it waits for its turn. */
+  /** Moves time while the request waits for its turn. */
   const patiently = async <T>(promise: Promise<T>): Promise<T> => {
     let ended = false;
     const end = () => {
@@ -46,7 +46,7 @@ export function anEndpoint(script: Script, baseURL = 'https://host/base/', onRec
   return { endpoint, call, patiently, clock, records, requests: transport.requests, transport };
 }
 
-/** What it rejects with, which must be an ApiError. */
+/** The error that it rejects with, which must be an ApiError. */
 export async function errorOf(promise: Promise<unknown>): Promise<ApiError> {
   const error = await promise.then(
     () => undefined,

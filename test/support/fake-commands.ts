@@ -2,13 +2,13 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder of shell scripts that stand for commands, and a note of how they were called. */
+/** A folder of shell scripts that stand for commands, and a record of their calls. */
 export class FakeCommands {
   readonly folder = mkdtempSync(join(tmpdir(), 'fakes-'));
   readonly #bin = join(this.folder, 'bin');
   readonly #calls = join(this.folder, 'calls');
 
-  /** An environment in which these are the only commands, besides what every system has. */
+  /** An environment in which these are the only commands, besides those that every system has. */
   get env(): NodeJS.ProcessEnv {
     return { PATH: `${this.#bin}:/usr/bin/nothing`, HOME: this.folder, MOORING_CACHE: join(this.folder, 'cache') };
   }
@@ -21,7 +21,7 @@ export class FakeCommands {
     return path;
   }
 
-  /** All calls so far, a line each. */
+  /** All calls so far, one per line. */
   calls(): string[] {
     try {
       return readFileSync(this.#calls, 'utf8').trimEnd().split('\n');

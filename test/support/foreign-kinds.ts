@@ -46,15 +46,15 @@ interface Definition {
 }
 
 export interface ForeignKinds {
-  /** What the API server says against the manifest, unknown fields included; empty: nothing. */
+  /** The API server's objections to the manifest, including unknown fields; empty if there are none. */
   refused(manifest: { readonly apiVersion: string }, namespace: string): Promise<string>;
   remove(): Promise<void>;
 }
 
-/** Their groups get this ending, so that a cluster which has the real ones keeps them as they are. */
+/** Appended to their groups, so that a cluster that has the real ones keeps them unchanged. */
 const ENDING = '.test.mooring.dev';
 
-/** Teaches the API server the schemas of these kinds. */
+/** Installs the schemas of these kinds in the API server. */
 export async function installForeignKinds(kinds: readonly ForeignKind[]): Promise<ForeignKinds> {
   const names: string[] = [];
   for (const kind of kinds) {

@@ -5,7 +5,7 @@ import { builtHelm } from '../../tools/helm/helm.ts';
 import { ROOT } from './readme.ts';
 
 export const CHART = join(ROOT, 'charts/mooring');
-/** For a hook that builds helm where it has not been built yet. */
+/** The timeout of a hook that may have to build helm first. */
 export const HELM_BUILD_MS = 600_000;
 
 export interface HelmOptions {
@@ -17,7 +17,7 @@ export interface HelmOptions {
 /** Runs helm to its end; a failure is a result, not an exception. */
 export type Helm = (args: readonly string[], options?: HelmOptions) => Promise<RunResult>;
 
-/** The pinned helm, which knows nothing of the user's settings, repositories and clusters. */
+/** The pinned helm, isolated from the user's settings, repositories and clusters. */
 export async function createHelm(): Promise<Helm> {
   const helm = await builtHelm({ log: (line) => console.log(line) });
   const home = join(inject('controlPlane').directory, 'helm');
@@ -31,7 +31,7 @@ export async function createHelm(): Promise<Helm> {
     });
 }
 
-/** Runs helm, which must succeed; returns what it printed. */
+/** Runs helm, which must succeed; returns its output. */
 export async function mustHelm(helm: Helm, args: readonly string[], options: HelmOptions = {}): Promise<string> {
   const { code, stdout, stderr } = await helm(args, options);
   if (code !== 0) throw new Error(`helm ${args.join(' ')} failed: ${stderr.trim()}`);

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import type { KindBench } from './kind-bench.ts';
 
-/** Neither List nor Get shows a cluster, though all are there all the same; until what this returns is called. */
+/** Hides all existing clusters from List and Get until the returned function is called. */
 export async function hideClusters(bench: KindBench): Promise<() => Promise<void>> {
   const connection = bench.world().connections.get('shop/production');
   if (connection === undefined) throw new Error('There is no connection');

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse, HttpTransport } from '../../src/base/http.ts';
 
-/** What a scripted transport answers with: a status with a body, or what it throws. */
+/** The answer of a scripted transport: a status with a body, or an error to throw. */
 export type ScriptedAnswer =
   | {
       readonly status: number;
@@ -17,11 +17,11 @@ export type Script = (request: HttpRequest, count: number) => ScriptedAnswer | P
 
 export interface ScriptedTransport extends HttpTransport {
   readonly requests: HttpRequest[];
-  /** How many answers' bodies have been read to the end or left. */
+  /** How many answers' bodies have been read to the end or abandoned. */
   readonly released: () => number;
 }
 
-/** A transport that answers from a script and keeps what it was asked. */
+/** A transport that answers from a script and records its requests. */
 export function scriptedTransport(script: Script): ScriptedTransport {
   const requests: HttpRequest[] = [];
   let released = 0;

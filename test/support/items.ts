@@ -2,7 +2,7 @@ import { definitions } from '../../src/kinds/definitions.ts';
 import type { Condition } from '../../src/kube/condition.ts';
 import { type Item, itemOf } from '../../src/plugin/inventory.ts';
 
-/** An object as the commands for people see it; Ready and observed, unless said otherwise. */
+/** An object as the commands for people see it; Ready and observed unless stated otherwise. */
 export function anItem(
   kind: string,
   key: string,

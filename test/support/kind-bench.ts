@@ -37,7 +37,7 @@ export interface KindBench {
   readonly calls: readonly string[];
   /** Changes of Ready, which become Events, as "reason: message". */
   readonly told: readonly string[];
-  /** Fields whose drift was undone. */
+  /** Fields whose drift was corrected. */
   readonly corrected: readonly string[];
   world(): ClusterWorld;
   forgetCalls(): void;
@@ -46,19 +46,19 @@ export interface KindBench {
   ready(): string;
   secret(name?: string): Readonly<Record<string, string>> | undefined;
   putSecret(name: string, data: Readonly<Record<string, string>>, labels?: Record<string, string>): Promise<void>;
-  /** The space's Secret has another login from now on. */
+  /** Puts another login into the space's Secret. */
   replaceFactory(login: Login): void;
-  /** Changes the spec of the object, as a person does. */
+  /** Changes the spec of the object, as a person would. */
   edit(spec: Readonly<Record<string, unknown>>): Promise<void>;
   annotate(name: string, value: string): Promise<void>;
-  /** One pass for the object. */
+  /** Runs one pass for the object. */
   pass(): Promise<Outcome>;
-  /** Passes, with time going by between them, until Ready is this. */
+  /** Runs passes, with time between them, until Ready is this. */
   until(ready: string): Promise<void>;
   /** A new process: nothing is remembered. */
   restart(): Promise<void>;
   crashAt(crash: Crash): void;
-  /** Passes see the object as it is now, whatever becomes of it; until `showAsIs`. */
+  /** Until `showAsIs`, passes see the object as it is now, whatever happens to it. */
   showAsNow(): void;
   showAsIs(): void;
 }
@@ -68,14 +68,14 @@ export interface KindBenchOptions {
   readonly knobs?: Partial<Knobs>;
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly space?: Partial<DatabaseSpaceSpec>;
-  /** That the space tells of. */
+  /** The versions that the space reports. */
   readonly versions?: readonly string[];
 }
 
 const REF = { namespace: 'shop', name: 'orders' };
 const KEY = 'shop/orders';
 const SPACE = 'shop/production';
-/** What new clusters come with. */
+/** The login that new clusters come with. */
 export const FACTORY: Login = { username: 'admin', password: 'password' };
 const CREDENTIALS = (['read', 'write', 'admin'] as const).map((level) => ({
   level,
@@ -88,8 +88,8 @@ const MAX_STEPS = 100;
 export class Crashed extends Error {}
 
 /**
- * The kind DatabaseCluster with all that it works through, in one process: the simulator, clients, poller, logins, and an
- * in-memory Kubernetes API. Passes are made by hand, for the one object `shop/orders` in space `production`.
+ * The kind DatabaseCluster with everything it works through, in one process: the simulator, clients, poller, logins, and an
+ * in-memory Kubernetes API. Passes are made by hand, for the single object `shop/orders` in space `production`.
  */
 export async function kindBench(options: KindBenchOptions = {}): Promise<KindBench> {
   const clock = virtualClock();
@@ -114,7 +114,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       crash = undefined;
     },
   );
-  // The cast is the parse border: the kind parses what it reads.
+  // The cast is the parsing boundary: the kind parses what it reads.
   const object = () => kube.all(DATABASE_CLUSTERS)[0] as unknown as KubeObject;
   let process = {
     connections: undefined as SpaceConnections | undefined,
@@ -271,7 +271,7 @@ export async function runningBench(options: KindBenchOptions = {}): Promise<Kind
   return bench;
 }
 
-/** Ready's promise, asked of the server itself. */
+/** Checks on the server itself what Ready promises. */
 export function expectOneWorkingLogin({ simulator, secret, status }: KindBench, id = 'orders'): void {
   const { username = '', password = '', nextPassword } = secret() ?? {};
   expect(nextPassword).toBeUndefined();
@@ -281,7 +281,7 @@ export function expectOneWorkingLogin({ simulator, secret, status }: KindBench, 
   expect(JSON.stringify(status())).not.toContain(password);
 }
 
-/** Throws Crashed at the moment that is set, once. */
+/** Throws Crashed once, at the moment that is set. */
 function crashing(kube: FakeKube, crash: () => Crash | undefined, done: () => void): KubeApi {
   const at = async <T>(verb: Crash['verb'], plural: string, work: () => Promise<T>): Promise<T> => {
     const next = crash();

@@ -6,18 +6,18 @@ import { systemClock } from '../../src/base/clock.ts';
 import { loadKubeConnection } from '../../src/kube/config.ts';
 import type { Gate } from './gate.ts';
 
-/** A way to the API server on which every request for one object passes through a gate. Lists and watches pass freely. */
+/** A proxy to the API server in which every request for a single object goes through a gate. Lists and watches pass freely. */
 export interface KubeProxy {
-  /** Leads through the proxy, with the same token. */
+  /** Uses the proxy, with the same token. */
   readonly kubeconfig: string;
-  /** How many requests have come, lists and watches among them. */
+  /** How many requests have arrived, including lists and watches. */
   readonly requests: () => number;
   close(): Promise<void>;
 }
 
 /**
- * `kubeconfig`: a token's, as kubeconfigFor writes it; the new file stands beside it, as `name`. `namespace`: of its context,
- * in which an operator looks for its Lease.
+ * `kubeconfig`: one with a token, as written by kubeconfigFor; the new file is put beside it, as `name`. `namespace`: that of its
+ * context, in which an operator looks for its Lease.
  */
 export async function startKubeProxy(
   kubeconfig: string,
@@ -40,7 +40,7 @@ export async function startKubeProxy(
       const answer = await (what === undefined ? pass() : gate(what, pass));
       response.once('close', () => answer.destroy());
       response.writeHead(answer.statusCode ?? 502, answer.headers);
-      // A watch has begun with its headers, though nothing may happen for long.
+      // A watch begins with its headers; nothing may happen for a long time after that.
       response.flushHeaders();
       answer.pipe(response);
     } catch {
@@ -50,7 +50,7 @@ export async function startKubeProxy(
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const { port } = proxy.address() as AddressInfo;
   const path = `${kubeconfig}-${name}`;
-  // The configuration's library takes plain HTTP only with this, and then there is nothing to verify.
+  // The library that reads the configuration accepts plain HTTP only with this; then there is nothing to verify.
   const cluster = { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true };
   const content = {
     apiVersion: 'v1',
@@ -72,7 +72,7 @@ export async function startKubeProxy(
   };
 }
 
-/** Fields of a status whose first appearance is a step of its own. */
+/** Status fields whose first appearance makes the request a step with its own name. */
 const TOLD = /"(operation|createdAt|credentials)":[{"]/;
 
 /** `POST secrets`, `PATCH databaseclusters/orders/status with createdAt`; undefined: a list or a watch. */
@@ -84,7 +84,7 @@ function nameOf({ method, url = '' }: IncomingMessage, body: string): string | u
   return `${method} ${rest}${told === undefined ? '' : ` with ${told}`}`;
 }
 
-/** Passes it on; resolves when the answer has begun, so when the work is done. */
+/** Forwards the request; resolves when the answer begins, so when the work is done. */
 function forward(agent: Agent, server: string, request: IncomingMessage, body: Buffer): Promise<IncomingMessage> {
   const { hostname, port } = new URL(server);
   const { host: _, ...headers } = request.headers;

@@ -9,32 +9,32 @@ import { createSite, type Site } from './site.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A namespace, a space of the cloud, and kubectl. Object and cluster are called `id`, as no other cluster is. */
+/** A namespace, a space of the cloud, and kubectl. The object and cluster have the unique name `id`. */
 export interface Desk extends Site<SimulatedCloud> {
   readonly id: string;
   readonly spaceID: string;
   kubectl(...args: readonly string[]): Promise<string>;
-  /** The cluster's manifest, as a person keeps it in a file. */
+  /** The cluster's manifest, as a person would keep it in a file. */
   cluster(spec?: Fields, name?: string): Manifest;
-  /** Space, Secrets and the cluster of this spec. */
+  /** Applies the space, Secrets and a cluster with this spec. */
   begin(spec?: Fields, space?: Fields): Promise<void>;
-  /** `kubectl patch`: of the DatabaseCluster's spec. */
+  /** Runs `kubectl patch` on the DatabaseCluster's spec. */
   patch(spec: Fields, name?: string): Promise<void>;
 }
 
-/** On a real API server: one operator and one simulated cloud, each a process of its own, for all tests of a file. */
+/** On a real API server: one operator and one simulated cloud, each a separate process, for all tests of a file. */
 export interface KubectlBench {
   readonly operator: OperatorProcess;
   readonly cloud: SimulatedCloud;
   readonly api: Api;
-  /** `cloudFlags`: of a simulated cloud of its own, for what all spaces of a cloud share. Ends with the test. */
+  /** `cloudFlags`: for a separate simulated cloud, if a test changes what a cloud's spaces share. Ends with the test. */
   desk(context: TestContext, cloudFlags?: readonly string[]): Promise<Desk>;
   /** Another namespace that the operator watches, such as one for the space. */
   platform(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** `desks`: how many tests there are at most; `platforms`: how many of them ask for a second namespace. */
+/** `desks`: the maximum number of tests; `platforms`: how many of them ask for a second namespace. */
 export async function startKubectlBench(desks: number, platforms = 0): Promise<KubectlBench> {
   const api = await openApi(adminKubeconfig());
   const kubeconfig = await installOperator(api);
@@ -121,7 +121,7 @@ export function createDesk(
 const named = (kind: string, name: string | undefined, id: string) =>
   name ?? (kind === 'DatabaseCluster' ? id : undefined);
 
-/** Objects of a test that is over must not keep the operator busy. */
+/** Keeps objects of finished tests from occupying the operator. */
 async function abandonAll(desk: Desk): Promise<void> {
   const names = await desk.names('DatabaseCluster');
   if (names.length > 0) {

@@ -87,7 +87,7 @@ export function configMap(name: string, data: Readonly<Record<string, string>>):
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data };
 }
 
-/** Everything that the space needs to be Ready, the space itself included. */
+/** Everything that the space needs to be Ready, including the space itself. */
 export function wholeSpace(cloud: ServedCloud, spec: Fields = {}): readonly Manifest[] {
   return [tokenSecret('write'), tokenSecret('admin'), factorySecret(cloud), space(cloud, spec)];
 }

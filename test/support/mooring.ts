@@ -9,7 +9,7 @@ import { waitUntil } from './control-plane.ts';
 
 const MOORING = fileURLToPath(new URL('../../bin/mooring', import.meta.url));
 
-/** `bin/mooring` as a process, with a temporary folder of its own, so that all it leaves behind is found. */
+/** `bin/mooring` as a process with its own temporary folder, so that everything it leaves behind is found. */
 export class MooringProcess {
   readonly child: ChildProcess;
   readonly #folder = mkdtempSync(join(tmpdir(), 'run-'));
@@ -30,18 +30,18 @@ export class MooringProcess {
     this.#exited = once(this.child, 'close');
   }
 
-  /** What it has printed, to both streams. */
+  /** Everything it has printed so far, to both streams. */
   get output(): string {
     return this.#output;
   }
 
-  /** The exit code when it ends; null when a signal ended it. */
+  /** The exit code once it ends; null if a signal ended it. */
   async exit(): Promise<number | null> {
     await this.#exited;
     return this.child.exitCode;
   }
 
-  /** Resolves when its output has this text. */
+  /** Resolves when its output contains this text. */
   async prints(text: string, timeoutMs = 60_000): Promise<void> {
     const ended = () => this.child.exitCode !== null || this.child.signalCode !== null;
     await waitUntil(
@@ -58,14 +58,14 @@ export class MooringProcess {
     this.child.kill(signal);
   }
 
-  /** Command lines of processes that run in its temporary folder, and what is left in that folder. */
+  /** Command lines of processes that run in its temporary folder, and files left in that folder. */
   async leftovers(): Promise<readonly string[]> {
     const { stdout } = await run('ps', ['-A', '-ww', '-o', 'args=']);
     const processes = stdout.split('\n').filter((line) => line.includes(this.#folder));
     return [...processes, ...readdirSync(this.#folder)];
   }
 
-  /** Ends it, if it did not end by itself, and removes its folder. */
+  /** Ends it if it is still running, and removes its folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill('SIGTERM');
     await this.#exited;

@@ -11,21 +11,21 @@ import { createSite, type Site } from './site.ts';
 
 const RBAC = ['namespace', 'rbac'].map((name) => join(import.meta.dirname, `../../deploy/base/${name}.yaml`));
 
-/** An operator that runs for all tests of a file, and a namespace with a cloud for each of them. */
+/** An operator that runs for all tests of a file, and a namespace with a cloud for each test. */
 export interface OperatorBench {
   readonly operator: OperatorProcess;
   readonly api: Api;
-  /** A namespace that the operator watches, and a cloud. `onTestFinished` takes care of their end. */
+  /** A namespace that the operator watches, and a cloud. Both end in `onTestFinished`. */
   site(context: TestContext, options?: ServedCloudOptions): Promise<Site>;
   close(): Promise<void>;
 }
 
-/** What is needed of a test's context. */
+/** The part of a test's context that is needed. */
 export interface TestContext {
   onTestFinished(run: () => Promise<void>): void;
 }
 
-/** CRDs and the rules of deploy/base/rbac.yaml in place; returns the kubeconfig of the operator's service account. */
+/** Installs the CRDs and the rules of deploy/base/rbac.yaml; returns the kubeconfig of the operator's service account. */
 export async function installOperator(api: Api): Promise<string> {
   await installCrds(api);
   for (const path of RBAC) await applyYaml(readFileSync(path, 'utf8'));
@@ -42,10 +42,10 @@ export async function createNamespace(api: Api, name: string): Promise<void> {
   if (status >= 300) throw new Error(`Cannot create namespace ${name}: ${causes.join(', ')}`);
 }
 
-/** Further places of a bench: a test that is run again has another, and what its first try left is in nobody's way. */
+/** Spare places of a bench: a repeated test gets another one, away from what its first try left. */
 export const SPARE_PLACES = 3;
 
-/** `sites`: how many tests there are at most. */
+/** `sites`: the maximum number of tests. */
 export async function startBench(sites: number, args: readonly string[] = []): Promise<OperatorBench> {
   const api = await openApi(adminKubeconfig());
   const kubeconfig = await installOperator(api);
@@ -75,7 +75,7 @@ export async function startBench(sites: number, args: readonly string[] = []): P
   };
 }
 
-/** Objects of a test that is over must not keep the operator busy. */
+/** Keeps objects of finished tests from occupying the operator. */
 async function abandonAll(site: Site): Promise<void> {
   const kinds = ['DatabaseUser', 'Database', 'DatabaseCluster'] as const;
   for (const kind of kinds) {

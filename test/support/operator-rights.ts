@@ -2,7 +2,7 @@ import { type PolicyRule, policyRules } from '../../src/rbac.ts';
 import type { ServiceAccount } from '../../tools/control-plane/control-plane.ts';
 import { applyYaml, kubeconfigFor, mustKubectl, waitUntil } from './control-plane.ts';
 
-/** The operator's rules as they are without list and watch on Secrets. */
+/** The operator's rules without list and watch on Secrets. */
 export const rulesWithoutSecretLists: readonly PolicyRule[] = policyRules
   .map((rule) =>
     rule.resources?.includes('secrets')
@@ -18,7 +18,7 @@ export type Rule = Omit<PolicyRule, 'why' | 'when'>;
 
 /**
  * A service account in the namespace with these rules there and in the other namespaces, and nothing else.
- * Returns the path of its kubeconfig once its rules count.
+ * Returns the path of its kubeconfig once its rules are in effect.
  */
 export async function accountWith(
   namespace: string,
@@ -51,7 +51,7 @@ export async function accountWith(
   return kubeconfigFor(account);
 }
 
-/** The API server's authorizer watches roles and bindings: it knows of them only a moment after they are stored. */
+/** Waits for the API server's authorizer, which watches roles and bindings and sees them only a moment after they are stored. */
 async function untilGranted(account: ServiceAccount, rules: readonly Rule[], namespace: string): Promise<void> {
   const rule = rules.at(-1);
   if (rule === undefined) return;
@@ -74,7 +74,7 @@ async function untilGranted(account: ServiceAccount, rules: readonly Rule[], nam
   await waitUntil(granted, { what: `${account.name} to be allowed to ${verb} ${path ?? resource} in ${namespace}` });
 }
 
-/** Rules of a ClusterRole for the service account; returns what takes them back. */
+/** Grants rules of a ClusterRole to the service account; returns a function that revokes them. */
 export async function grantInCluster(
   account: { readonly namespace: string; readonly name: string },
   rules: readonly Rule[],

@@ -11,23 +11,23 @@ export interface OperatorOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** `mooring controller` as a process of its own. */
+/** `mooring controller` as a separate process. */
 export interface OperatorProcess {
   readonly pid: number;
-  /** Where it listens. */
+  /** The addresses that it listens on. */
   readonly addresses: Promise<{ readonly metrics: string; readonly health: string }>;
   /** Its output so far: standard output and error. */
   logs(): string;
   /** The sum of a metric's samples whose labels have these values. */
   metric(name: string, labels?: Readonly<Record<string, string | RegExp>>): Promise<number>;
   metricsText(): Promise<string>;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** SIGKILL; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
 }
 
-/** Starts it; resolves when /readyz says that it is ready. */
+/** Starts it; resolves when /readyz reports that it is ready. */
 export async function startOperator(options: OperatorOptions): Promise<StartingOperator> {
   const operator = spawnOperator(options);
   const { health } = await operator.addresses;
@@ -53,7 +53,7 @@ export function spawnOperator({ kubeconfig, namespaces, args = [], env = {} }: O
     '--log-level=debug',
     ...args,
   ];
-  // The environment is the test's own but for what would configure the operator.
+  // The test's own environment, without anything that would configure the operator.
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('MOORING_')));
   const child = spawn(process.execPath, [MAIN, 'controller', ...flags], {
     env: { ...inherited, NODE_OPTIONS: '', ...env },

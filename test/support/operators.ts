@@ -16,15 +16,15 @@ import { cluster, space } from './manifests.ts';
 const PLURALS = ['databasespaces', 'databaseclusters', 'databaseusers', 'databases'];
 
 interface WorldOptions {
-  /** Spaces in the cloud; `space-0` and so on. */
+  /** Number of spaces in the cloud, named `space-0` and so on. */
   readonly count: number;
-  /** Of how many there are a DatabaseSpace and a DatabaseCluster from the begin. Default: all. */
+  /** For how many of them a DatabaseSpace and a DatabaseCluster exist from the start. Default: all. */
   readonly initially?: number;
   /** Default: true. False: one leads, and the others stand by. */
   readonly shardBySpace?: boolean;
 }
 
-/** What befalls a request to the cloud or a server; `go` carries it out. */
+/** What happens to a request to the cloud or a server; `go` carries it out. */
 type Fault = (request: HttpRequest, go: () => Promise<HttpResponse>) => Promise<HttpResponse>;
 
 /** Some spaces with a cluster each in namespace `shop`, and any number of operators, which share them or lead one after the other. */
@@ -131,7 +131,7 @@ export async function aWorldOfOperators({ count, initially = count, shardBySpace
     onTestFinished(() => stop.abort());
     return { number, clock: own, stop, state, operator, logged, metrics };
   };
-  /** Of each cluster, what its condition Ready says, as `True Running`. */
+  /** The condition Ready of each cluster, as `True Running`. */
   const readiness = () =>
     kube.all(DATABASE_CLUSTERS).map((object) => {
       const { conditions = [] } = (object['status'] ?? {}) as { conditions?: readonly Condition[] };

@@ -27,7 +27,7 @@ export const SPACE = {
 };
 export const ON_ORDERS = { clusterRef: { name: 'orders' } };
 
-/** A world of its own with a cloud, in which an operator runs. */
+/** A separate world with a cloud, in which an operator runs. */
 export async function aWorld(specs: Specs) {
   const clock = virtualClock();
   const random = createSeededRandom(5);
@@ -107,7 +107,7 @@ export async function aWorld(specs: Specs) {
         .filter(({ kind }) => kind !== 'DatabaseSpace')
         .map(({ kind, key, description }) => `${kind} ${key}: ${description}`);
     },
-    /** What `mooring plan` is given. */
+    /** The input of `mooring plan`. */
     input: async (wanted: Specs, deleted: readonly string[] = []) => {
       const space = { 'DatabaseSpace production': { ...SPACE, baseURL: simulator.baseURL } };
       const objects = objectsOf(kube, { ...space, ...wanted }, deleted);

@@ -6,20 +6,20 @@ import { adminKubeconfig } from './control-plane.ts';
 
 const PLUGIN = fileURLToPath(new URL('../../bin/kubectl-mooring', import.meta.url));
 
-/** Who types, and what comes from standard input. Default: the administrator, nothing. */
+/** Who runs the command, and its standard input. Default: the administrator, and nothing. */
 export interface Typed {
   readonly kubeconfig?: string;
   readonly input?: string;
 }
 
-/** Runs `kubectl mooring ARGS` in the namespace, as a process of its own. */
+/** Runs `kubectl mooring ARGS` in the namespace, as a separate process. */
 export function mooring(namespace: string, args: readonly string[], typed: Typed = {}): Promise<RunResult> {
   const { kubeconfig = adminKubeconfig(), input } = typed;
   const whole = [PLUGIN, ...args, '--kubeconfig', kubeconfig, '--namespace', namespace];
   return run(process.execPath, whole, input === undefined ? {} : { input });
 }
 
-/** The same in this process, which is much quicker. Nothing comes from standard input. */
+/** The same in this process, which is much faster. Standard input is empty. */
 export async function mooringHere(
   namespace: string,
   args: readonly string[],

@@ -8,7 +8,7 @@ import { renderSchema } from '../../src/simulator/server/query/schema-text.ts';
 import { openWorkspace } from '../../src/simulator/server/query/workspace.ts';
 import type { Transaction, TransactionType } from '../../src/simulator/server/state.ts';
 
-/** A database and one way to ask it: each query in a transaction of its own, committed. */
+/** A database and one way to query it: each query in its own transaction, which is committed. */
 export function queryBench() {
   const database = createDatabaseState('main');
   const run = (type: TransactionType, query: string, given: readonly GivenRow[] = [], limit = 10_000): QueryResult => {

@@ -5,7 +5,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface ShellBlock {
   readonly commands: string;
-  /** The comment before it says how it is tested: `in order`, `in the background`, or the file that runs it. */
+  /** The comment before it, which says how it is tested: `in order`, `in the background`, or the file that runs it. */
   readonly test: string | undefined;
 }
 

@@ -11,16 +11,16 @@ export const NAMESPACE = 'system';
 export const LEADER = 'mooring';
 export const SHARDS = Array.from({ length: 30 }, (_, index) => `space-${index}`);
 
-/** A Kubernetes cluster with nothing in it, and a clock. */
+/** An empty Kubernetes cluster, and a clock. */
 export function aWorld() {
   const clock = virtualClock();
   const api = new FakeKube({ now: clock.now, random: createSeededRandom(1) });
-  /** Of replicas. */
+  /** The Leases of replicas. */
   const leases = () => api.all(LEASES).flatMap(({ metadata: { name } }) => (name === LEADER ? [] : [name]));
   return { clock, api, leases };
 }
 
-/** A process that is started to act alone. */
+/** A process that acts alone. */
 export function aLeader({ clock, api }: { readonly clock: VirtualClock; readonly api: KubeApi }, identity = 'leader') {
   const stop = new AbortController();
   const random = createSeededRandom(1);
@@ -32,7 +32,7 @@ export function aLeader({ clock, api }: { readonly clock: VirtualClock; readonly
   return { stop, ended, isLeader: () => elector.isLeader(), holds: () => (elector.isLeader() ? SHARDS : []) };
 }
 
-/** One replica with a clock, a connection and a fate of its own. Its work ends as soon as it is told to stop. */
+/** One replica with its own clock, connection and fate. Its work ends as soon as it is told to stop. */
 export function aReplica(
   world: { readonly clock: VirtualClock; readonly api: KubeApi },
   identity: string,
@@ -41,7 +41,7 @@ export function aReplica(
   const clock = processClock(world.clock);
   const failures: unknown[] = [];
   const stop = new AbortController();
-  /** How its requests fare: 'cut' answers nothing, 'deaf' takes effect but the answer is lost; so with 'deafToWrites'. */
+  /** What happens to its requests: 'cut' answers nothing, 'deaf' takes effect but the answer is lost; 'deafToWrites': writes only. */
   const link: { state: 'up' | 'cut' | 'deaf' | 'deafToWrites' } = { state: 'up' };
   const inHand = new Set<string>();
   const never = new Promise<never>(() => {});
@@ -82,7 +82,7 @@ export function aReplica(
     .then(() => {
       state.ended = true;
     });
-  /** What it does something for: what it owns, and what it has begun and may still change. */
+  /** The shards that it acts on: those it owns, and those with work that it has begun and may still finish. */
   const holds = () => SHARDS.filter((shard) => membership.owns(shard) || (inHand.has(shard) && membership.isMember()));
   const owned = () => SHARDS.filter((shard) => membership.owns(shard));
   return { identity, membership, clock, link, stop, inHand, holds, owned, ended, state, failures };

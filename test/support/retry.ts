@@ -1,5 +1,5 @@
 /**
- * For tests of what must never be, such as two that act at once: that may come out wrong in one run of many only, so it is not run
- * again. What waited for another process in vain is, as everywhere (vitest.config.ts).
+ * For tests that something never happens, such as two replicas acting at once: they may fail in only one of many runs, so they are not
+ * run again. A test that waited for another process in vain is, as everywhere (vitest.config.ts).
  */
 export const RETRY_WAITS = { retry: { count: 1, condition: /timed out|waited in vain|in time|EADDRINUSE|ECONN/i } };

@@ -16,7 +16,7 @@ import { type ReflectorEvent, type ReflectorOptions, runReflector } from '../../
 import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import { noChance } from './clock.ts';
 
-/* A reflector, and an API that answers it as a script says. */
+/* A reflector, and an API that answers it from a script. */
 
 export const object = (name: string, version: number): AnyObject => ({
   metadata: { namespace: 'ns', name, uid: name, resourceVersion: String(version) },
@@ -29,26 +29,26 @@ export const page = (version: number, items: AnyObject[] = [], continueToken?: s
 });
 export const tooOld = new KubeError('too old resource version', { status: 410, reason: 'Expired' });
 
-/** What one watch does: its events, then stays open (`open`), closes, or fails. */
+/** What one watch does: it sends its events, then stays open (`open`), closes, or fails. */
 export interface ScriptedWatch {
   readonly events?: readonly WatchEvent[];
   readonly end: 'open' | 'close' | Error;
   /** How long it lives before it ends. */
   readonly afterMs?: number;
-  /** How long it waits for its turn; then whether the server is reached, for all that is known. Default: it takes none. */
+  /** How long it waits for its turn, and whether the server counts as reachable then. Default: no turn is needed. */
   readonly turn?: { readonly afterMs?: number; readonly isReached: boolean };
 }
 
 export interface Play {
   readonly lists: readonly (ListPage | Error)[];
   readonly watches: readonly ScriptedWatch[];
-  /** Whether the API can begin a watch with a list: then one is logged as both, the watch from when it goes on as that. */
+  /** Whether the API can begin a watch with a list. This is logged as a list, and as a watch once it goes on as one. */
   readonly streams: boolean;
   readonly took?: (() => Promise<void>) | undefined;
   readonly more?: Partial<ReflectorOptions<AnyObject>>;
 }
 
-/** A reflector on an API that plays one script for lists and one for watches; the last of each repeats for ever. */
+/** A reflector on an API that plays one script for lists and one for watches; the last entry of each repeats for ever. */
 export function play({ lists, watches, streams, took, more }: Play) {
   const clock = virtualClock();
   const calls: string[] = [];

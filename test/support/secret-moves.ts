@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { Crashed, type KindBench } from './kind-bench.ts';
 
-/* How the Secret of a cluster's login comes to have another name, and what may go wrong on the way. */
+/* How the Secret with a cluster's login gets another name, and what may go wrong on the way. */
 
 export const rename = (bench: KindBench, secretName: string) => bench.edit({ adminCredentials: { secretName } });
 
@@ -12,7 +12,7 @@ export async function passes(bench: KindBench, count: number): Promise<void> {
   }
 }
 
-/** Passes until the process ends in one of them, as `bench` was told. */
+/** Runs passes until the process ends in one of them, as set on `bench`. */
 export async function passUntilItEnds(bench: KindBench): Promise<void> {
   let isOver = false;
   for (let pass = 0; pass < 200 && !isOver; pass++) {
@@ -25,7 +25,7 @@ export async function passUntilItEnds(bench: KindBench): Promise<void> {
   expect(isOver).toBe(true);
 }
 
-/** Passes until the server was given the coming password of that Secret, and has answered with an error. */
+/** Runs passes until the server was given the next password from that Secret and has answered with an error. */
 export async function beginMove(bench: KindBench, secretName: string): Promise<void> {
   const fault = bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 500 });
   await rename(bench, secretName);

@@ -1,6 +1,6 @@
 import { type KubeApi, KubeError, type Resource, SECRETS } from '../../src/kube/api.ts';
 
-/** The API as one sees it who may read Secrets by name, but neither list nor watch them. */
+/** The API for a caller that may read Secrets by name, but neither list nor watch them. */
 export function withoutSecretLists(api: KubeApi): KubeApi {
   const check = (verb: string, resource: Resource) => {
     if (resource.plural !== SECRETS.plural) return;

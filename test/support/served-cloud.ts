@@ -14,7 +14,7 @@ export interface ServedCloudOptions {
   readonly knobs?: Partial<Knobs>;
   /** Default: one with the spaces `production` and `staging`. */
   readonly teams?: readonly TeamOptions[];
-  /** What each request from outside passes through. */
+  /** The gate for each request from outside. */
   readonly gate?: Gate;
 }
 
@@ -24,20 +24,20 @@ export interface ServedCloud {
   readonly baseURL: string;
   /** The login that each new cluster comes with. */
   readonly factory: { readonly username: string; readonly password: string };
-  /** Every secret that has passed by: credentials, passwords and tokens. */
+  /** Every secret seen so far: credentials, passwords and tokens. */
   readonly secrets: ReadonlySet<string>;
-  /** How many requests of this kind, such as `deploy`, have done their work, whether or not an answer came. */
+  /** How many requests of this kind, such as `deploy`, have done their work, whether or not they were answered. */
   tookEffect(operation: string): number;
-  /** The bodies that came with requests of this name, such as `PATCH /clusters/orders`. */
+  /** The bodies of requests with this name, such as `PATCH /clusters/orders`. */
   sent(what: string): readonly unknown[];
-  /** How many requests there were, without the regular Lists. */
+  /** How many requests there were, except for the regular Lists. */
   callsButLists(): number;
-  /** What a sign-in at the address is answered. */
+  /** The status that a sign-in at the address gets. */
   signIn(endpoint: string, username: string, password: string): Promise<number>;
   close(): Promise<void>;
 }
 
-/** A password that no word of a message is equal to. */
+/** A password that is not a word of any message. */
 export const FACTORY_LOGIN = { username: 'admin', password: 'factory-pw-5f9c1e7a' } as const;
 
 export async function startCloud(options: ServedCloudOptions = {}): Promise<ServedCloud> {
@@ -60,7 +60,7 @@ export async function startCloud(options: ServedCloudOptions = {}): Promise<Serv
   };
   const gated: Simulator = {
     ...simulator,
-    // Behind a gate a request goes on though nobody waits for its answer any more.
+    // Behind a gate, a request goes on even if nobody waits for its answer any more.
     handle: (request, signal) =>
       options.gate === undefined ? handle(request, signal) : options.gate(nameOf(request), () => handle(request)),
   };
@@ -110,7 +110,7 @@ function collectSecrets(secrets: Set<string>, { headers, body }: Incoming, answe
 const PORTS = { first: 12_000, last: 30_000, apart: 20 } as const;
 let nextPort = PORTS.first + ((process.pid * 211) % 400) * 40;
 
-/** Database servers take the ports after the cloud's, so each cloud begins where no other one of these tests does. */
+/** Database servers take the ports after the cloud's, so each cloud starts on a port of its own. */
 async function listenAnywhere(simulator: Simulator): Promise<SimulatorServer> {
   for (let attempts = 0; ; attempts++) {
     const port = nextPort;
@@ -118,7 +118,7 @@ async function listenAnywhere(simulator: Simulator): Promise<SimulatorServer> {
     try {
       return await startSimulatorServer(simulator, { port });
     } catch (error) {
-      // Once around: a benchmark beside these tests may have ten thousand ports in a row.
+      // Once around all ports: a benchmark beside these tests may have ten thousand ports in a row.
       if (attempts * PORTS.apart > PORTS.last - PORTS.first) throw error;
     }
   }

@@ -3,17 +3,17 @@ import type { ServerClient } from '../../src/database/client.ts';
 export const TOKEN = 'canary-server-token';
 export const PASSWORD = 'canary-user-password';
 
-/** One operation of the Database Server HTTP API: how to call it, what is sent, what comes back. */
+/** One operation of the Database Server HTTP API: how to call it, the request, and the answer. */
 export interface ServerCase {
   readonly name: string;
-  /** With the name or id that stands in the path. */
+  /** `name`: the name or id in the path. */
   readonly run: (client: ServerClient, name: string) => Promise<unknown>;
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
   readonly answer?: unknown;
   readonly result?: unknown;
-  /** What 404 is, where it is no error. */
+  /** The result for 404, if that is no error. */
   readonly missing?: { readonly value: unknown };
   readonly token?: false;
 }

@@ -9,7 +9,7 @@ import { secret, space } from './manifests.ts';
 
 const MOORING = fileURLToPath(new URL('../../bin/mooring', import.meta.url));
 
-/** What `simulate --output=json` prints. */
+/** The output of `simulate --output=json`. */
 interface Printed {
   readonly baseURL: string;
   readonly teams: readonly {
@@ -18,26 +18,26 @@ interface Printed {
   readonly defaultCredentials: { readonly username: string; readonly password: string };
 }
 
-/** `bin/mooring simulate` as a process of its own: everything goes over HTTP, also what is done behind everybody's back. */
+/** `bin/mooring simulate` as a separate process: everything goes over HTTP, including what is done behind everybody's back. */
 export interface SimulatedCloud {
   readonly baseURL: string;
   readonly factory: { readonly username: string; readonly password: string };
-  /** One of the acts of an outsider, such as `vanish`. */
+  /** Calls one of the actions of an outsider, such as `vanish`. */
   act(name: string, body: object): Promise<void>;
-  /** Returns what ends it. */
+  /** Returns a function that ends it. */
   addFault(fault: Fault): Promise<() => Promise<void>>;
   setKnobs(knobs: Partial<Knobs>): Promise<void>;
   cluster(id: string): Promise<ClusterSnapshot | undefined>;
-  /** How often an operation was asked for, of one cluster or of all. */
+  /** How often an operation was requested, for one cluster or for all. */
   count(operation: string, clusterID?: string): Promise<number>;
-  /** What a sign-in at a server is answered. */
+  /** The status that a sign-in at a server gets. */
   signIn(endpoint: string, username: string, password: string): Promise<number>;
-  /** A DatabaseSpace `production` for the space of that id, and its Secrets. */
+  /** A DatabaseSpace `production` for the space with that id, and its Secrets. */
   manifests(spaceID: string, spec?: Readonly<Record<string, unknown>>): readonly Manifest[];
   close(): Promise<void>;
 }
 
-/** `flags`: of `mooring simulate`; nothing takes time but for what they say. */
+/** `flags`: of `mooring simulate`; without them, nothing takes time. */
 export async function startSimulatedCloud(
   spaces: readonly string[],
   flags: readonly string[] = [],

@@ -7,7 +7,7 @@ import { createSimulator, type Simulator, type SimulatorOptions } from '../../sr
 import { type ManualClock, manualClock } from './clock.ts';
 
 export interface Reply {
-  /** 0 where there was no answer; `failure` says how it ended. */
+  /** 0 if there was no answer; `failure` says how it ended. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -28,7 +28,7 @@ export interface SendOptions {
 
 export type Send = (method: string, path: string, options?: SendOptions) => Promise<Reply>;
 
-/** Plain HTTP to a base URL: what a client of no particular make would see. */
+/** Plain HTTP to a base URL, as any client would see it. */
 export function sender(transport: Simulator['transport'], baseURL: string): Send {
   return async (method, path, options = {}) => {
     const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
@@ -117,11 +117,11 @@ export interface ServerBench {
   /** The token of the default user. */
   readonly token: string;
   signIn(username: string, password: string): Promise<Reply>;
-  /** A one-shot query on database `main`, committed. */
+  /** Runs a one-shot query on database `main`, and commits. */
   query(type: 'read' | 'write' | 'schema', query: string): Promise<Reply>;
 }
 
-/** The server of a running cluster `orders`, with a database `main`, and a sign-in done. */
+/** The server of a running cluster `orders`, with a database `main`, signed in. */
 export async function serverBench(dialect: Dialect = 'document', knobs: Partial<Knobs> = {}): Promise<ServerBench> {
   const { simulator, clock } = cloudBench({ dialect, knobs });
   simulator.deployForeign({ id: 'orders' });
@@ -154,7 +154,7 @@ export function clusterNamed(simulator: Simulator, clusterID: string) {
     .find((cluster) => cluster.id === clusterID);
 }
 
-/** The cloud shows the cluster with a size that is none, until what is returned is called. */
+/** Makes the cloud show the cluster with an invalid size, until the returned function is called. */
 export function makeUnreadable(simulator: Simulator, id: string): () => void {
   const cluster = [...simulator.clusters()].find((each) => each.id === id);
   if (cluster === undefined) throw new Error(`There is no cluster ${id}`);

@@ -62,7 +62,7 @@ export interface EventShown {
   readonly note: string;
 }
 
-/** What is expected of a condition: the words of it that are named. */
+/** What is expected of a condition; absent fields do not matter. */
 export interface Expected {
   readonly type?: string;
   readonly status?: Condition['status'];
@@ -70,21 +70,21 @@ export interface Expected {
   readonly message?: RegExp;
 }
 
-/** One namespace with one cloud, as a person with rights to both would use them. */
+/** One namespace with one cloud, as a person with access to both would use them. */
 export interface Site<Cloud = ServedCloud> {
   readonly namespace: string;
   readonly cloud: Cloud;
   apply(...manifests: readonly Manifest[]): Promise<void>;
-  /** What the API server says against it. */
+  /** The API server's objections to the manifest. */
   refused(manifest: Manifest): Promise<readonly string[]>;
   get(kind: Kind, name?: string): Promise<Shown | undefined>;
   names(kind: Kind): Promise<readonly string[]>;
   remove(kind: Kind | 'Secret' | 'ConfigMap', name: string): Promise<void>;
-  /** Kind: DatabaseCluster, if none is named. */
+  /** `kind`: DatabaseCluster by default. */
   annotate(name: string, annotations: Readonly<Record<string, string>>, kind?: Kind): Promise<void>;
   secret(name?: string): Promise<SecretShown | undefined>;
   events(): Promise<readonly EventShown[]>;
-  /** Waits until the condition (Ready, if none is named) of this generation is as expected, then returns the object. */
+  /** Waits until the condition (Ready by default) of this generation is as expected, then returns the object. */
   until(kind: Kind, expected: Expected, name?: string, timeoutMs?: number): Promise<Shown>;
   ready(name?: string): Promise<Shown>;
   gone(kind: Kind, name?: string): Promise<void>;
@@ -97,7 +97,7 @@ const DEFAULT_NAMES: Readonly<Record<Kind, string>> = {
   Database: 'orders',
 };
 
-/** `logs`: what the operator has logged, shown where it does not do what is waited for. */
+/** `logs`: the operator's logs, shown if it does not do what the test waits for. */
 export function createSite<Cloud>(
   api: Api,
   namespace: string,

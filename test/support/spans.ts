@@ -1,14 +1,14 @@
 import { type Span, type SpanOptions, trace } from '@opentelemetry/api';
 import { onTestFinished } from 'vitest';
 
-/** What an SDK was told of one span. */
+/** What an SDK was told about one span. */
 export interface ToldSpan extends SpanOptions {
   readonly name: string;
-  /** All that was told after its begin, as `[method, …arguments]`. */
+  /** All later calls, as `[method, …arguments]`. */
   readonly told: (readonly unknown[])[];
 }
 
-/** An SDK that keeps all that it is told, by whatever method of a span, until the test ends. */
+/** An SDK that records everything it is told, through any method of a span, until the test ends. */
 export function keepSpans(): readonly ToldSpan[] {
   const spans: ToldSpan[] = [];
   const startSpan = (name: string, options: SpanOptions = {}): Span => {
@@ -20,7 +20,7 @@ export function keepSpans(): readonly ToldSpan[] {
   };
   const startActiveSpan = (name: string, options: SpanOptions, work: (span: Span) => unknown) =>
     work(startSpan(name, options));
-  // That of another test in this process.
+  // Removes the provider of another test in this process.
   trace.disable();
   trace.setGlobalTracerProvider({ getTracer: () => ({ startActiveSpan, startSpan }) as never });
   onTestFinished(() => trace.disable());

@@ -1,4 +1,4 @@
-/** The spec of a DatabaseCluster with what it must have, and nothing else. */
+/** The spec of a DatabaseCluster with required fields only. */
 export const CLUSTER_SPEC = {
   spaceRef: { name: 'production' },
   provider: 'gcp',

@@ -27,13 +27,13 @@ export function aCluster(more: Partial<FakeKubeOptions> = {}) {
   return { clock, api: new FakeKube({ now: clock.now, random: createSeededRandom(1), statusDefaults, ...more }) };
 }
 
-/** A controller of toys that runs, with the times at which passes looked at each toy. */
+/** A running controller of toys, with the times at which passes looked at each toy. */
 export async function aController(...given: Parameters<typeof aStandby>) {
   const { run, ...standby } = await aStandby(...given);
   return { ...standby, running: run() };
 }
 
-/** As `aController`, one that knows all toys and does not run yet. */
+/** Like `aController`, but it knows all toys and does not run yet. */
 export async function aStandby(
   behaviour: ToyBehaviour = {},
   concurrency = 2,
@@ -94,7 +94,7 @@ export async function aStandby(
     await api.patch(TOYS, { namespace: 'ns', name }, patch);
     await clock.settle();
   };
-  /** Pauses between passes. */
+  /** The pauses between passes. */
   const pauses = () => passes.slice(1).map(({ at }, index) => at - (passes[index]?.at ?? 0));
   return {
     clock,
@@ -117,7 +117,7 @@ export async function aStandby(
   };
 }
 
-/** A toy that was looked at in its newest generation, by a process that is gone. It refers to friend x. */
+/** A toy whose newest generation was looked at by a process that is gone. It refers to friend x. */
 export async function aSettledToy(api: FakeKube, name: string, conditions = READY, atMs = 0): Promise<void> {
   const lastTransitionTime = new Date(atMs).toISOString();
   const status = {

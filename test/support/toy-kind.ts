@@ -43,7 +43,7 @@ export type ToyStatus = z.output<typeof statusSchema>;
 export type ToySubject = Subject<ToySpec, ToyStatus>;
 export type ToyKind = Kind<ToySpec, ToyStatus, unknown, string>;
 
-/** What a test says of the kind; by default it looks at nothing and does nothing. */
+/** What a test defines of the kind; by default it looks at nothing and does nothing. */
 export interface ToyBehaviour extends Pick<ToyKind, 'owns' | 'abandon' | 'record'> {
   readonly observe?: (subject: ToySubject) => Promise<unknown>;
   readonly decide?: (subject: ToySubject) => Decision<ToyStatus, string>;
@@ -66,7 +66,7 @@ const definition: ResourceDefinition<ToySpec, ToyStatus> = {
   printerColumns: [],
 };
 
-/** A kind whose steps are words. It holds something as soon as its status has a size, and may refer to a friend, with whose other toys it is grouped. */
+/** A kind whose steps are words. It owns something once its status has a size. Toys that refer to the same friend are a group. */
 export function toyKind(behaviour: ToyBehaviour, log: string[]): ToyKind {
   return {
     definition,
@@ -96,10 +96,10 @@ interface ToyStart {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** The one that is there. */
+/** The only toy. */
 export const TOY = { namespace: 'ns', name: 'toy' };
 
-/** One toy `ns/toy` on an API server in memory, and a store that sees what it is shown. */
+/** One toy `ns/toy` on an API server in memory, and a store that sees only what it is shown. */
 export function aToy(behaviour: ToyBehaviour = {}) {
   const clock = virtualClock();
   const api = new FakeKube({
@@ -152,7 +152,7 @@ export function aToy(behaviour: ToyBehaviour = {}) {
       await createUnseen(start);
       see();
     },
-    /** A change that the watch has told of. */
+    /** Makes a change that the watch has reported. */
     change: async (patch: object) => {
       await changeUnseen(patch);
       see();

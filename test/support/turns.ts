@@ -2,8 +2,8 @@ import type { Clock } from '../../src/base/clock.ts';
 import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
 
 /**
- * Counts the turns that long work gives to others, by a clock that goes on by a millisecond each time it is looked at. So the count tells
- * how often the work asks whether it is time for one, and depends on nothing else, least of all on how busy the machine is.
+ * Counts how often long work yields, with a clock that advances by a millisecond each time it is read. So the count shows how often
+ * the work checks whether it should yield, and does not depend on anything else, least of all on how busy the machine is.
  */
 export function countedTurns(): {
   readonly clock: Clock;

@@ -27,39 +27,39 @@ const MAX_STEPS = 100;
 export const APP = 'shop/app';
 
 export interface UserBenchOptions extends KindBenchOptions {
-  /** Of the DatabaseUser `shop/app`, besides clusterRef. Absent: no such object is made. */
+  /** Spec of the DatabaseUser `shop/app`, besides clusterRef. Absent: no such object is made. */
   readonly user?: Fields;
   /** Labels of namespaces. */
   readonly labels?: Readonly<Record<string, Texts>>;
 }
 
 /**
- * The kind DatabaseUser beside a DatabaseCluster `shop/orders` that runs, with all that it works through, in one process:
- * as the bench of that kind, on which it stands. Passes are made by hand.
+ * The kind DatabaseUser with everything it works through, in one process, beside a running DatabaseCluster `shop/orders`: built
+ * on the bench of that kind. Passes are made by hand.
  */
 export interface UserBench {
   readonly cluster: KindBench;
-  /** Drift that was undone, by its field, users that were left behind, and logins of clusters that were refused. */
+  /** Reports of corrected drift, by field, of users that were left behind, and of cluster logins that were refused. */
   readonly told: readonly string[];
   create(key: string, spec?: Fields, annotations?: Texts): Promise<void>;
-  /** Changes the spec, as a person does. */
+  /** Changes the spec, as a person would. */
   edit(spec: Fields, key?: string): Promise<void>;
   annotate(name: string, value: string, key?: string): Promise<void>;
   remove(key?: string): void;
   object(key?: string): KubeObject | undefined;
   status(key?: string): DatabaseUserStatus;
   condition(key?: string): Condition | undefined;
-  /** Ready, as "status reason"; gone: there is no such object. */
+  /** Ready, as "status reason"; "gone": there is no such object. */
   ready(key?: string): string;
-  /** `seen`: the object as an old cache shows it. */
+  /** `seen`: the object as a stale cache shows it. */
   pass(key?: string, seen?: KubeObject): Promise<Outcome>;
-  /** Carries out one step, whatever was decided: as a process does that was overtaken. */
+  /** Carries out one step whatever was decided, as a process would that was overtaken. */
   act(step: UserStep): Promise<unknown>;
-  /** Passes until nothing is left to be done at once; no time goes by. */
+  /** Runs passes until nothing is left to do at once; no time passes. */
   settle(key?: string): Promise<Outcome>;
-  /** Passes, with time going by between them, until Ready is this. */
+  /** Runs passes, with time between them, until Ready is this. */
   until(ready: string, key?: string): Promise<void>;
-  /** Calls of the server that were made since the last time. */
+  /** Calls of the server since the last time. */
   takeCalls(): readonly string[];
   /** Requests to the Kubernetes API since the last time, as `patch databaseusers/app status`. */
   takeRequests(): readonly string[];
@@ -68,15 +68,15 @@ export interface UserBench {
   /** The connection Secret, or another one, decoded. */
   secret(name?: string): Texts | undefined;
   secretObject(name?: string): FakeObject | undefined;
-  /** A person's own Secret, as it should be from now on. */
+  /** Creates or replaces a person's own Secret. */
   putSecret(name: string, data: Readonly<Record<string, string | Uint8Array>>, metadata?: Fields): Promise<void>;
-  /** Changes a Secret as somebody with the right to does; keys of `data` are texts, null takes one away. */
+  /** Changes a Secret as somebody with the right would; the values of `data` are texts, and null removes a key. */
   editSecret(
     name: string,
     change: { readonly data?: Readonly<Record<string, string | null>>; readonly metadata?: Fields },
   ): Promise<void>;
   removeSecret(name: string): void;
-  /** Whether the password signs in, asked of the simulator without a call. */
+  /** Reports whether the password signs in, checked in the simulator without a call. */
   works(password: string | undefined, username?: string): boolean;
   users(): readonly string[];
 }
@@ -87,7 +87,7 @@ export async function userBench(options: UserBenchOptions = {}): Promise<UserBen
   const told: string[] = [];
   const requests: string[] = [];
   let current: UserWorld | undefined;
-  // The cast is the parse border: the kind parses what it reads.
+  // The cast is the parsing boundary: the kind parses what it reads.
   const objects = () => kube.all(DATABASE_USERS) as unknown as readonly KubeObject[];
   const object = (key = APP) => objects().find((each) => keyOf(each) === key);
   const secretObject = (name = 'app-connection') =>
@@ -287,13 +287,13 @@ function recording(api: KubeApi, requests: string[]): KubeApi {
   };
 }
 
-/** One of the passwords in the Secret signs in. */
+/** Expects one of the passwords in the Secret to sign in. */
 export function expectOneWorks({ secret, works }: UserBench): void {
   const { password, nextPassword } = secret() ?? {};
   expect(works(password) || works(nextPassword)).toBe(true);
 }
 
-/** Passes by hand, with a look at the Secret after each. */
+/** Runs passes by hand, and checks the Secret after each. */
 export async function settleWatched(bench: UserBench): Promise<void> {
   for (let next = 'again'; next === 'again'; ) {
     next = (await bench.pass()).next;

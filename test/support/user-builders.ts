@@ -5,7 +5,7 @@ import { databaseUserDefinition } from '../../src/kinds/databaseuser/schema.ts';
 import type { Condition } from '../../src/kube/condition.ts';
 import { CREATED_AT, ENDPOINT, METADATA } from './builders.ts';
 
-/* What tests of decisions about users start from; a test names only what it is about. */
+/* Starting points for tests of decisions about users; a test names only what it is about. */
 
 export class UserBuilder {
   readonly subject: UserSubject;
@@ -18,7 +18,7 @@ export class UserBuilder {
     return new UserBuilder({ ...this.subject, ...changes });
   }
 
-  /** Fields of the spec, as a manifest holds them. */
+  /** Sets fields of the spec, as in a manifest. */
   with(spec: Readonly<Record<string, unknown>>): UserBuilder {
     return this.#but({ spec: databaseUserDefinition.spec.parse({ ...this.subject.spec, ...spec }) });
   }
@@ -43,7 +43,7 @@ export class UserBuilder {
     return this.withStatus({ observedGeneration: 1, conditions: [condition] });
   }
 
-  /** The user on the server is known to be this object's, as it was when it was verified last. */
+  /** The user on the server is known to be this object's, as when it was last verified. */
   owned(): UserBuilder {
     return this.#but({ metadata: { ...this.subject.metadata, finalizers: [USER_FINALIZER] } })
       .withReady('True', 'LoginWorks')
@@ -84,7 +84,7 @@ export function aUser(): UserBuilder {
   });
 }
 
-/** The server of cluster `orders` can be worked on. */
+/** The server of cluster `orders` can be used. */
 export function aServerSeen(login: UserSeen['login'], claimedBy?: string): UserSeen {
   const address = 'orders.test:443';
   const at = { clusterName: 'orders', identity: CREATED_AT, endpoint: ENDPOINT, address, addresses: address };

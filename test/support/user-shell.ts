@@ -12,17 +12,17 @@ import { ROOT } from './readme.ts';
 /** Where the samples look for the simulated cloud. */
 const SIMULATOR_PORT = 7080;
 
-/** A folder that looks like a checkout, and a terminal in it whose current namespace is the one given. */
+/** A folder that looks like a checkout, and a terminal in it whose current namespace is the given one. */
 export interface UserShell {
   readonly directory: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The samples look for a cloud there. */
+  /** The port on which the samples look for a cloud. */
   readonly simulatorPort: number;
   /** Runs shell commands to their end. */
   run(commands: string): Promise<RunResult>;
-  /** As in a terminal of its own; `end` ends it, as Ctrl-C does. */
+  /** Runs a command as in another terminal; `end` ends it, as Ctrl-C would. */
   background(command: string): void;
-  /** Ends everything in the background, and removes the folder. Fails where something did not end well. */
+  /** Ends everything in the background, and removes the folder. Fails if something did not end well. */
   end(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export async function userShell(namespace: string): Promise<UserShell> {
   const directory = mkdtempSync(join(tmpdir(), 'user-'));
   for (const name of ['bin', 'crds']) symlinkSync(join(ROOT, name), join(directory, name));
   cpSync(join(ROOT, 'deploy'), join(directory, 'deploy'), { recursive: true });
-  // The usual port may be taken here.
+  // The usual port may be taken on this machine.
   const simulatorPort = await freePort();
   const space = join(directory, 'deploy/samples/space.yaml');
   const text = readFileSync(space, 'utf8');
@@ -46,7 +46,7 @@ export async function userShell(namespace: string): Promise<UserShell> {
     PATH: folders.join(delimiter),
     KUBECONFIG: kubeconfig,
     KUBECACHEDIR: join(directory, 'kubectl-cache'),
-    // Others work on the same API server and the same machine meanwhile.
+    // Other tests use the same API server and machine at the same time.
     MOORING_NAMESPACES: namespace,
     MOORING_METRICS_ADDRESS: '127.0.0.1:0',
     MOORING_HEALTH_ADDRESS: '127.0.0.1:0',

@@ -8,10 +8,10 @@ import { mustKubectl } from './control-plane.ts';
 import { readDocument } from './readme.ts';
 
 /*
- * What Velero asks of an API server when it restores into another namespace, after pkg/restore/restore.go of velero-io/velero
+ * The requests that Velero makes when it restores into another namespace, after pkg/restore/restore.go of velero-io/velero
  * (1.16 to 1.19): it drops what resetMetadata() names, keeps labels, annotations and finalizers, adds two labels, creates the
- * object without its status, puts the status afterwards if it was told to, and patches managedFields. Velero itself needs
- * nodes and an object store.
+ * object without its status, then sets the status if told to, and patches managedFields. Velero itself needs nodes and an object
+ * store.
  */
 
 /** An object as it is in a backup. */
@@ -27,7 +27,7 @@ export interface Saved {
 }
 
 export interface Restore {
-  /** `--status-include-resources` names all kinds of ours. */
+  /** `--status-include-resources` names all our kinds. */
   readonly withStatus?: boolean;
   /** `--resource-modifier-configmap`. */
   readonly rules?: readonly ModifierRule[];
@@ -41,7 +41,7 @@ const rulesSchema = z.array(
 );
 export type ModifierRule = z.infer<typeof rulesSchema>[number];
 
-/** The rules of the guide, for a restore with status and for one without. */
+/** The guide's rules, for a restore with status and for one without. */
 export function rulesOfGuide(): {
   readonly withStatus: readonly ModifierRule[];
   readonly without: readonly ModifierRule[];
@@ -57,7 +57,7 @@ export function rulesOfGuide(): {
   };
 }
 
-/** In all namespaces: those that a test has are named as no guide is. */
+/** Applies rules in all namespaces, since those of tests have other names than the guide's. */
 function modified(object: Saved, rules: readonly ModifierRule[]): Saved {
   const definition = definitions.find(({ kind }) => kind === object.kind);
   const resource = definition === undefined ? 'secrets' : `${definition.plural}.${GROUP}`;
@@ -67,7 +67,7 @@ function modified(object: Saved, rules: readonly ModifierRule[]): Saved {
   return patches.reduce((whole, { patchData }) => merged(whole, JSON.parse(patchData)) as Saved, object);
 }
 
-/** RFC 7386. */
+/** Applies a JSON merge patch (RFC 7386). */
 function merged(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
   const result: Record<string, unknown> = { ...(isRecord(target) ? target : {}) };
@@ -78,7 +78,7 @@ function merged(target: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** What `resetMetadata` drops. */
+/** The fields that `resetMetadata` drops. */
 const DROPPED = [
   ...['generateName', 'selfLink', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp'],
   ...['deletionGracePeriodSeconds', 'ownerReferences'],

@@ -7,11 +7,11 @@ import { findOnPath, isExecutable } from './run.ts';
 import { MODULE_FOLDER, moduleText, readVersions, type Versions } from './versions.ts';
 
 export interface Binaries {
-  /** Where they come from, for a person to read. */
+  /** Where they come from, for people to read. */
   readonly origin: string;
   readonly etcd: string;
   readonly apiServer: string;
-  /** Undefined when it was not asked for, or when the binaries found have none. */
+  /** Undefined if it was not requested, or if the binaries found do not include it. */
   readonly controllerManager: string | undefined;
   readonly kubectl: string;
 }
@@ -27,8 +27,8 @@ const REQUIRED = ['etcd', 'kube-apiserver', 'kubectl'] as const;
 const CONTROLLER_MANAGER = 'kube-controller-manager';
 
 /**
- * The binaries that are installed: in the folder KUBEBUILDER_ASSETS (the convention of envtest), else on PATH.
- * Undefined when there are none. Throws when KUBEBUILDER_ASSETS is set but lacks one: what a user names must be right.
+ * The installed binaries: in the folder KUBEBUILDER_ASSETS (the convention of envtest), or else on PATH. Undefined if there
+ * are none. Throws if KUBEBUILDER_ASSETS is set but lacks one: what a user names must be right.
  */
 export function installedBinaries({ controllerManager, env, log }: BinariesOptions): Binaries | undefined {
   const assets = env['KUBEBUILDER_ASSETS'];
@@ -60,7 +60,7 @@ export function installedBinaries({ controllerManager, env, log }: BinariesOptio
   };
 }
 
-/** The pinned binaries, built with Go into the user's cache unless they are there already. */
+/** The pinned binaries, built with Go into the user's cache unless they are already there. */
 export async function builtBinaries(go: () => GoCommand, options: BinariesOptions): Promise<Binaries> {
   const { module, programs, versions } = pinned();
   const wanted = programs.filter(({ name }) => options.controllerManager || name !== CONTROLLER_MANAGER);
@@ -89,7 +89,7 @@ function pinned(): { readonly module: GoModule; readonly programs: readonly GoPr
   const { kubernetes, etcd } = versions;
   const [, major, minor] = /^v(\d+)\.(\d+)/.exec(kubernetes) ?? [];
   const variables = [`gitVersion=${kubernetes}`, `gitMajor=${major}`, `gitMinor=${minor}`];
-  // Otherwise the binaries call themselves v0.0.0: the server in /version, the clients in their user agent.
+  // Otherwise the binaries report v0.0.0: the server in /version, the clients in their user agent.
   const settings = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((name) =>
     variables.map((variable) => `-X ${name}.${variable}`),
   );

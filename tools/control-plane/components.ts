@@ -1,9 +1,9 @@
-// The command lines of the control plane's processes. All data lies in one folder of mode 0700.
+// The command lines of the control plane's processes. All data is in one folder of mode 0700.
 import { join } from 'node:path';
 
 /**
- * etcd listens on a socket in the folder, not on a port: no port can be taken by another, and no other user of the
- * machine reaches it past the API server. The advertised address is required to look like a port and is not used.
+ * etcd listens on a socket in the folder, not on a port: no other process can take the port, and no other user of the
+ * machine can bypass the API server. The advertised address has to look like a port but is not used.
  */
 export function etcdArguments(directory: string, progressFlag: string): string[] {
   return [
@@ -12,7 +12,7 @@ export function etcdArguments(directory: string, progressFlag: string): string[]
     `--listen-peer-urls=unix://${join(directory, 'etcd-peer.sock')}`,
     '--advertise-client-urls=http://localhost:2379',
     '--unsafe-no-fsync', // The data is thrown away.
-    `${progressFlag}=5s`, // Else bookmarks of the API server lag by minutes on quiet kinds.
+    `${progressFlag}=5s`, // // Otherwise the API server's bookmarks lag by minutes on quiet kinds.
     '--log-level=warn',
   ];
 }
@@ -27,7 +27,7 @@ export function etcdProgressFlag(help: string): string {
   return help.includes(` --${name} `) ? `--${name}` : `--experimental-${name}`;
 }
 
-/** Signs and checks service account tokens. */
+/** The key that signs and checks service account tokens. */
 export function signingKeyFile(directory: string): string {
   return join(directory, 'service-accounts.key');
 }
@@ -36,7 +36,7 @@ export function tokenFile(directory: string): string {
   return join(directory, 'tokens.csv');
 }
 
-/** The API server writes this at its first start: its own certificate and that of the authority it made for it. */
+/** Written by the API server at its first start: its own certificate, and that of the authority it made for it. */
 export function servingCertificateFile(directory: string): string {
   return join(directory, 'certificates', 'apiserver.crt');
 }
@@ -54,12 +54,12 @@ export function apiServerArguments(directory: string, port: number): string[] {
     `--service-account-key-file=${signingKeyFile(directory)}`,
     `--service-account-signing-key-file=${signingKeyFile(directory)}`,
     '--service-cluster-ip-range=10.0.0.0/24',
-    '--endpoint-reconciler-type=none', // A loopback address is no valid endpoint of the service "kubernetes".
+    '--endpoint-reconciler-type=none', // // A loopback address is not a valid endpoint of the service "kubernetes".
     '--profiling=false',
   ];
 }
 
-/** One audit.k8s.io/v1 Event a line, each written before the request is answered. */
+/** One audit.k8s.io/v1 Event per line, each written before the request is answered. */
 export function auditFile(directory: string): string {
   return join(directory, 'audit.log');
 }
@@ -68,7 +68,7 @@ export function auditPolicyFile(directory: string): string {
   return join(directory, 'audit-policy.json');
 }
 
-/** Of service accounts alone, who asked for what, and what the answer's code was. */
+/** Records, for service accounts only, who requested what, and the status code of the answer. */
 export const AUDIT_POLICY = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
@@ -84,7 +84,7 @@ export function auditArguments(directory: string): string[] {
   ];
 }
 
-/** What works without a kubelet: enough for namespaces to go, owners to take their objects along, and charts to roll out. */
+/** Controllers that work without a kubelet: enough to delete namespaces and owned objects, and to roll out charts. */
 const CONTROLLERS = [
   'namespace-controller',
   'garbage-collector-controller',
@@ -102,7 +102,7 @@ export function controllerManagerArguments(directory: string, kubeconfig: string
     `--service-account-private-key-file=${signingKeyFile(directory)}`,
     `--root-ca-file=${servingCertificateFile(directory)}`,
     '--leader-elect=false',
-    '--secure-port=0', // It serves nothing that is asked for, and needs no port then.
+    '--secure-port=0', // // It serves nothing that is needed, so it needs no port.
     '--profiling=false',
   ];
 }

@@ -6,8 +6,8 @@ import { Guard } from './guard.ts';
 import { readCluster, runKubectl, serviceAccountKubeconfig } from './kubeconfig.ts';
 
 /**
- * A cluster that the user named by a kubeconfig: nothing is started or stopped. Objects are made in it, and nothing
- * but the file's own current context is used. Throws when the file is missing or its API server does not answer.
+ * A cluster that the user named with a kubeconfig: nothing is started or stopped. Objects are created in it, and only the
+ * file's current context is used. Throws if the file is missing or its API server does not answer.
  */
 export async function useExisting(kubeconfigPath: string, kubectl: string): Promise<ControlPlane> {
   const kubeconfig = resolve(kubeconfigPath);

@@ -14,29 +14,29 @@ export interface GoProgram {
   readonly name: string;
   readonly package: string;
   readonly version: string;
-  /** What to expect on a small machine that has built nothing yet, for a person who waits: "3 min". */
+  /** How long the first build takes on a small machine, shown to people who wait: "3 min". */
   readonly about: string;
 }
 
 export interface GoModule {
-  /** The folder of go.mod, go.sum and whatever Go files belong to them. */
+  /** The folder of go.mod, go.sum and any Go files that belong to them. */
   readonly folder: string;
-  /** A name for the cache: tool and version. A hash is added, so that any change builds anew. */
+  /** A name for the cache: tool and version. A hash is added, so that any change causes a rebuild. */
   readonly key: string;
   readonly ldflags: string;
-  /** Build tags, with commas. */
+  /** Build tags, separated by commas. */
   readonly tags?: string;
 }
 
 export interface BuildOptions {
   readonly cache: string;
-  /** Asked for only when something must be built; throws when there is none. */
+  /** Called only if something must be built; throws if there is no Go. */
   readonly go: () => GoCommand;
   readonly log: Log;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Where the module's binaries lie once they are built. */
+/** The folder with the module's binaries once they are built. */
 export function buildFolder(cache: string, { folder, key, ldflags, tags }: GoModule): string {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${ldflags}`);
   if (tags !== undefined) hash.update(tags);
@@ -45,7 +45,7 @@ export function buildFolder(cache: string, { folder, key, ldflags, tags }: GoMod
   return join(cache, 'go', `${key}-${hash.digest('hex').slice(0, 12)}`);
 }
 
-/** Builds what is missing; a binary appears under its name only when it is complete. Returns the folder. */
+/** Builds the missing binaries; each appears under its name only when it is complete. Returns the folder. */
 export async function goBuild(
   module: GoModule,
   programs: readonly GoProgram[],
@@ -67,7 +67,7 @@ async function build(module: GoModule, program: GoProgram, target: string, optio
   signal?.throwIfAborted();
   const go = options.go();
   log(`Building ${program.name} ${program.version} with ${go.name} (only the first time, about ${program.about})`);
-  // The guard's folder takes the compiler's temporary files and goes with it: an interrupted build leaves nothing.
+  // The guard's folder takes the compiler's temporary files and is removed with it: an interrupted build leaves nothing behind.
   const guard = new Guard(target);
   const stop = () => void guard.stop();
   signal?.addEventListener('abort', stop);

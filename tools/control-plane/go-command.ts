@@ -14,7 +14,7 @@ export interface GoBuildRequest {
 
 export interface GoBuildLine extends CommandLine {
   readonly cwd: string;
-  /** To be run when the build ends in any way. */
+  /** Must be run when the build ends, however it ends. */
   readonly atEnd?: CommandLine;
 }
 
@@ -24,13 +24,13 @@ export interface GoCommand {
   build(request: GoBuildRequest): GoBuildLine;
 }
 
-/** Pure Go, so that no C compiler is needed and the result runs anywhere; nothing of the user's workspace counts. */
+/** Pure Go, so that no C compiler is needed and the result runs anywhere; the user's workspace is ignored. */
 const SETTINGS = { CGO_ENABLED: '0', GOWORK: 'off' };
 
-/** The compiler's garbage collector takes a sixth of the time otherwise, and few of its processes need much memory. */
+/** Otherwise the compiler's garbage collector takes a sixth of the time; few of its processes need much memory. */
 const UNLESS_SET = { GOGC: '400' };
 
-/** What `-s -w` would leave out in the end need not be compiled, which takes an eighth less time; the program is the same. */
+/** `-s -w` would drop this anyway. Not compiling it takes an eighth less time; the program is the same. */
 const NO_DEBUGGING = ['-gcflags', 'all=-dwarf=false'];
 
 function buildArguments({ ldflags, tags, program }: GoBuildRequest, output: string): string[] {
@@ -39,14 +39,14 @@ function buildArguments({ ldflags, tags, program }: GoBuildRequest, output: stri
   return ['build', ...flags, '-o', output, program.package];
 }
 
-/** Go itself, else Go of that version (as in "1.26") in Docker, if Docker's path is given. */
+/** Go itself, or else Go of that version (such as "1.26") in Docker, if Docker's path is given. */
 export function findGo(env: NodeJS.ProcessEnv, docker: string | undefined, version: string): GoCommand | undefined {
   const go = findOnPath('go', env['PATH']);
   if (go !== undefined) return installedGo(go, env);
   return docker === undefined ? undefined : goInDocker(docker, env, version);
 }
 
-/** Asks for Go only when it is needed, and complains then. */
+/** Throws `complaint` only once Go is needed and missing. */
 export function mustHaveGo(go: GoCommand | undefined, complaint: string): () => GoCommand {
   return () => {
     if (!go) throw new Error(complaint);
@@ -70,7 +70,7 @@ export function installedGo(go: string, env: NodeJS.ProcessEnv): GoCommand {
 const PLATFORMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'darwin' };
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** Go in its official image, for a machine that has Docker but no Go. Downloads are kept in a volume. */
+/** Go in its official image, for a machine with Docker but no Go. Downloads are kept in a volume. */
 export function goInDocker(docker: string, env: NodeJS.ProcessEnv, version: string): GoCommand {
   return {
     name: 'Go in Docker',

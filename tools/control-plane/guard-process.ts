@@ -1,10 +1,10 @@
-// The guard: a process that owns the control plane's processes and ends with its parent, whatever ends the parent.
+// The guard: a process that owns the control plane's processes and ends with its parent, however the parent ends.
 //
 //   parent ──(IPC channel)──► guard ──► etcd, kube-apiserver, …, each leading a process group of its own
 //
-// The channel closes when the parent exits, crashes or is killed; no signal is needed for that. The guard runs in a
-// session of its own, so Ctrl-C in the terminal reaches the parent only. It then ends its children with SIGKILL (their
-// data is thrown away), runs what was left for the end, removes the folder it was given, and exits.
+// The channel closes when the parent exits, crashes or is killed; no signal is needed. The guard runs in a session of
+// its own, so Ctrl-C in the terminal reaches the parent only. It then kills its children with SIGKILL (their data is
+// thrown away), runs the commands left for the end, removes the folder it was given, and exits.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, rmSync } from 'node:fs';
@@ -40,12 +40,12 @@ function start({ name, command, args, env, cwd, log }: Extract<ToGuard, { type: 
   tell({ type: 'started', name, pid: child.pid });
 }
 
-/** To the whole group: a child may have children (the Go compiler has). */
+/** Signals the whole group: a child may have children (the Go compiler has). */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, signal);
   } catch {
-    // It ended by itself.
+    // It has already ended.
   }
 }
 

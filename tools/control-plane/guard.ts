@@ -15,7 +15,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A process that ends with this one. `exited` never rejects. `log` holds all that it has written. */
+/** A process that ends with this one. `exited` never rejects. `log` is the file with all its output. */
 export interface GuardedProcess {
   readonly pid: number;
   readonly log: string;
@@ -30,7 +30,7 @@ interface Entry {
 }
 
 /**
- * Processes that never outlive this one, and a folder (mode 0700) that goes with them: see guard-process.ts.
+ * Runs processes that never outlive this one, and owns a folder (mode 0700) that is removed with them: see guard-process.ts.
  * It keeps this process alive until `stop`.
  */
 export class Guard {
@@ -55,14 +55,14 @@ export class Guard {
     this.#ended.catch(() => {});
   }
 
-  /** The ids of the processes that run now, by name, its own among them. */
+  /** The ids of the running processes by name, including the guard's own. */
   pids(): Readonly<Record<string, number>> {
     const own = this.#process.exitCode === null && this.#process.signalCode === null ? this.#process.pid : undefined;
     const all = [['guard', own] as const, ...[...this.#entries].map(([name, { pid }]) => [name, pid] as const)];
     return Object.fromEntries(all.flatMap(([name, pid]) => (pid === undefined ? [] : [[name, pid]])));
   }
 
-  /** Starts a command; it must not run yet under this name. Rejects when it cannot be started. */
+  /** Starts a command; none may be running under this name. Rejects if it cannot be started. */
   start({ name, command, args, env, cwd }: GuardedCommand): Promise<GuardedProcess> {
     const log = join(this.directory, `${name}.log`);
     const entry: Entry = { log, started: Promise.withResolvers(), exited: Promise.withResolvers(), pid: undefined };
@@ -71,24 +71,24 @@ export class Guard {
     return entry.started.promise;
   }
 
-  /** Sends a signal to the process and all its children. Nothing happens when it does not run. */
+  /** Sends a signal to the process and all its children. Does nothing if it is not running. */
   signal(name: string, signal: NodeJS.Signals): void {
     this.#tell({ type: 'signal', name, signal });
   }
 
-  /** Leaves a command for the end, also for the end by a crash. */
+  /** Leaves a command to run at the end, even after a crash. */
   atEnd(line: CommandLine): void {
     this.#tell({ type: 'atEnd', ...line });
   }
 
-  /** Ends all processes and removes the folder; resolves when all that is done. May be called again. */
+  /** Ends all processes and removes the folder; resolves when that is done. May be called again. */
   async stop(): Promise<void> {
     this.#tell({ type: 'stop' });
     await this.#ended.catch(() => {});
   }
 
   #tell(message: ToGuard): void {
-    // The callback takes the error of a guard that just ended; its exit tells the rest.
+    // The callback swallows the error if the guard has just ended; its exit is handled elsewhere.
     if (this.#process.connected) this.#process.send(message, () => {});
     else if (message.type === 'start') this.#lost();
   }
@@ -107,7 +107,7 @@ export class Guard {
     }
   }
 
-  /** The guard is gone. If something killed it, its work is done here. */
+  /** The guard is gone. If it was killed, its work is done here. */
   #lost(): void {
     for (const [name, entry] of this.#entries) {
       if (entry.pid !== undefined) killGroup(entry.pid);
@@ -124,6 +124,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It ended by itself.
+    // It has already ended.
   }
 }

@@ -19,7 +19,7 @@ export interface KindOptions {
 
 const RESTART_TIMEOUT_MS = 120_000;
 
-/** The path of docker, when it is installed and its engine answers. */
+/** The path of docker, if it is installed and its engine answers. */
 export async function findDocker(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const docker = findOnPath('docker', env['PATH']);
   if (docker === undefined) return undefined;
@@ -27,7 +27,7 @@ export async function findDocker(env: NodeJS.ProcessEnv): Promise<string | undef
   return code === 0 ? docker : undefined;
 }
 
-/** A cluster of one node in Docker, with a kubeconfig file of its own; deleted at `stop` or when this process dies. */
+/** A one-node cluster in Docker with its own kubeconfig file; deleted at `stop` or when this process dies. */
 export async function startKind({ docker, kind, env, log, signal }: KindOptions): Promise<ControlPlane> {
   const name = `mooring-${randomBytes(4).toString('hex')}`;
   const node = `${name}-control-plane`;
@@ -55,7 +55,7 @@ export async function startKind({ docker, kind, env, log, signal }: KindOptions)
       killApiServer: async (killSignal = 'SIGKILL') => {
         await mustRun(docker, ['exec', node, 'pkill', `-${killSignal}`, '-x', 'kube-apiserver']);
       },
-      // The node's kubelet starts it again by itself.
+      // The node's kubelet restarts it by itself.
       restartApiServer: () =>
         until(() => isReady(access), { what: `API server of ${node} not ready`, timeoutMs: RESTART_TIMEOUT_MS }),
       stop: () => guard.stop(),
@@ -68,7 +68,7 @@ export async function startKind({ docker, kind, env, log, signal }: KindOptions)
   }
 }
 
-/** The node's image has a kubectl, which runs here if here is Linux. */
+/** Copies kubectl from the node's image, which runs here only on Linux. */
 async function kubectlOfNode(docker: string, node: string, directory: string): Promise<string> {
   if (process.platform !== 'linux') throw new Error('Cannot use kind: kubectl is not on PATH. Install kubectl');
   const path = join(directory, 'kubectl');

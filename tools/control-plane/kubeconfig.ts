@@ -5,12 +5,12 @@ import { run } from './run.ts';
 
 export interface Access {
   readonly server: string;
-  /** The certificates to trust, as PEM in base64. Undefined: those of the system. */
+  /** The certificates to trust, as PEM in base64. Undefined: the system's. */
   readonly certificateAuthorityData: string | undefined;
   readonly token: string;
 }
 
-/** A kubeconfig with one context, as JSON, which is YAML. Only its owner can read the file. */
+/** Writes a kubeconfig with one context, as JSON, which is YAML. Only its owner can read the file. */
 export function writeKubeconfig(path: string, { server, certificateAuthorityData, token }: Access): void {
   const name = 'mooring';
   const cluster = {
@@ -31,11 +31,11 @@ export function writeKubeconfig(path: string, { server, certificateAuthorityData
 export interface Kubectl {
   readonly kubectl: string;
   readonly kubeconfig: string;
-  /** Where kubectl keeps what it learned, instead of ~/.kube/cache. */
+  /** Where kubectl keeps its cache, instead of ~/.kube/cache. */
   readonly directory: string;
 }
 
-/** Runs kubectl to its end against that cluster alone, whatever the user's environment says. */
+/** Runs kubectl to its end against that cluster only, whatever the user's environment says. */
 export async function runKubectl(
   { kubectl, kubeconfig, directory }: Kubectl,
   args: readonly string[],
@@ -52,7 +52,7 @@ interface MinifiedConfig {
   }[];
 }
 
-/** Server and certificates of the kubeconfig's current context. */
+/** The server and certificates of the kubeconfig's current context. */
 export async function readCluster(kubectl: Kubectl): Promise<Omit<Access, 'token'>> {
   const text = await runKubectl(kubectl, ['config', 'view', '--minify', '--flatten', '--raw', '--output=json']);
   const cluster = (JSON.parse(text) as MinifiedConfig).clusters?.[0]?.cluster;
@@ -60,7 +60,7 @@ export async function readCluster(kubectl: Kubectl): Promise<Omit<Access, 'token
   return { server: cluster.server, certificateAuthorityData: cluster['certificate-authority-data'] };
 }
 
-/** Asks for a token of the service account and writes a kubeconfig with it; returns its path. */
+/** Requests a token for the service account and writes a kubeconfig with it; returns its path. */
 export async function serviceAccountKubeconfig(kubectl: Kubectl, { namespace, name }: ServiceAccount): Promise<string> {
   const cluster = await readCluster(kubectl);
   const token = await runKubectl(kubectl, ['create', 'token', name, `--namespace=${namespace}`, '--duration=24h']);

@@ -34,12 +34,12 @@ const CONTROLLER_MANAGER = 'kube-controller-manager';
 export interface LocalOptions {
   readonly log: Log;
   readonly signal?: AbortSignal | undefined;
-  /** Write down each request of a service account, in auditFile() of the directory. Default false. */
+  /** Record each request of a service account in auditFile() of the directory. Default false. */
   readonly audit?: boolean;
   readonly featureGates?: string | undefined;
 }
 
-/** Starts the binaries on this machine; ready when the API server is, and service accounts are handed out. */
+/** Starts the binaries on this machine; resolves when the API server is ready and service accounts can be used. */
 export async function startLocal(binaries: Binaries, options: LocalOptions): Promise<ControlPlane> {
   const controlPlane = new LocalControlPlane(binaries, options);
   try {
@@ -60,7 +60,7 @@ class LocalControlPlane implements ControlPlane {
   readonly #options: LocalOptions;
   readonly #guard = new Guard(tmpdir());
   readonly #token = randomBytes(24).toString('hex');
-  /** What the components see of the environment: nothing of the user's settings (ETCD_NAME, KUBECONFIG, …). */
+  /** The components' environment: none of the user's settings (ETCD_NAME, KUBECONFIG, …). */
   readonly #env: NodeJS.ProcessEnv;
   #port = 0;
   #apiServer: GuardedProcess | undefined;
@@ -112,7 +112,7 @@ class LocalControlPlane implements ControlPlane {
 
   async restartApiServer(): Promise<void> {
     await this.killApiServer();
-    // Between the two an outgoing connection of any process may hold the port for a while.
+    // In between, an outgoing connection of any process may hold the port for a while.
     for (let attempt = 1; !(await this.#startApiServer()); attempt++) {
       if (attempt === PORT_ATTEMPTS) throw new Error(`Cannot restart kube-apiserver: port ${this.#port} was taken`);
     }
@@ -138,7 +138,7 @@ class LocalControlPlane implements ControlPlane {
     throw new Error(`Cannot start kube-apiserver: ${PORT_ATTEMPTS} free ports in turn were taken before it used them`);
   }
 
-  /** False when its port was taken by another process. */
+  /** Returns false if another process took its port. */
   async #startApiServer(): Promise<boolean> {
     const args = apiServerArguments(this.directory, this.#port);
     const { audit, featureGates } = this.#options;
@@ -147,7 +147,7 @@ class LocalControlPlane implements ControlPlane {
     const process = await this.#launch(API_SERVER, this.#binaries.apiServer, args);
     this.#apiServer = process;
     try {
-      // The namespace is made by the API server itself, shortly after it calls itself ready.
+      // The API server creates the namespace itself, shortly after it reports that it is ready.
       await this.#untilReady(API_SERVER, process, () => this.#answers('/readyz'));
       await this.#untilReady(API_SERVER, process, () => this.#answers('/api/v1/namespaces/default'));
       return true;
@@ -181,7 +181,7 @@ class LocalControlPlane implements ControlPlane {
     return answers({ url: `${this.server}${path}`, certificates: this.#certificates(), token: this.#token });
   }
 
-  /** Waits for `check`; when the process ends first or time runs out, the error shows the end of its log. */
+  /** Waits for `check`. If the process ends first or time runs out, the error shows the end of its log. */
   async #untilReady(name: string, process: GuardedProcess, check: () => boolean | Promise<boolean>): Promise<void> {
     let ended = false;
     void process.exited.then(() => {

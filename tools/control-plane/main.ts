@@ -1,4 +1,4 @@
-// npm run control-plane: a control plane to try things on, until Ctrl-C.
+// npm run control-plane: a control plane for trying things out, until Ctrl-C.
 import { argumentsOrExit } from '../arguments.ts';
 import { shellSetup } from './shell-setup.ts';
 import { startControlPlane } from './start.ts';

@@ -9,7 +9,7 @@ export interface Probe {
 
 const ANSWER_TIMEOUT_MS = 2_000;
 
-/** Whether a GET answers 200 in time. Never rejects. */
+/** Reports whether a GET answers 200 in time. Never rejects. */
 export function answers({ url, certificates, token }: Probe): Promise<boolean> {
   return new Promise((resolve) => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -30,7 +30,7 @@ export interface Wait {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Looks again and again until `check` is true. Rejects when it takes too long, when `signal` aborts, or when `check` throws. */
+/** Polls until `check` is true. Rejects if that takes too long, `signal` aborts, or `check` throws. */
 export async function until(check: () => boolean | Promise<boolean>, wait: Wait): Promise<void> {
   const { what, timeoutMs, pollMs = 25, signal } = wait;
   const deadline = performance.now() + timeoutMs;

@@ -5,21 +5,21 @@ import { delimiter, join } from 'node:path';
 export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
-  /** Written to its standard input, which is empty otherwise. */
+  /** Written to its standard input, which is otherwise empty. */
   readonly input?: string;
-  /** Afterwards it is killed and counts as failed. Default: no limit. */
+  /** After this time it is killed and counts as failed. Default: no limit. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
 export interface RunResult {
-  /** Undefined when a signal ended it. */
+  /** Undefined if a signal ended it. */
   readonly code: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a command to its end. Rejects only when it cannot be started or `signal` aborts; look at `code` otherwise. */
+/** Runs a command to its end. Rejects only if it cannot be started or `signal` aborts; otherwise look at `code`. */
 export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   const { env = process.env, cwd, input = '', timeoutMs, signal } = options;
   return new Promise((resolve, reject) => {
@@ -42,7 +42,7 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-/** The path of an executable in the folders of `path` (as in the variable PATH). */
+/** The path of an executable in the folders of `path` (formatted like the variable PATH). */
 export function findOnPath(name: string, path: string | undefined): string | undefined {
   return (path ?? '')
     .split(delimiter)

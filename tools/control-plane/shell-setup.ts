@@ -2,16 +2,16 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ControlPlane } from './control-plane.ts';
 
-/** `kubectl mooring` and `mooring` of this checkout. */
+/** The folder with this checkout's `kubectl mooring` and `mooring`. */
 const BIN = fileURLToPath(new URL('../../bin', import.meta.url));
 
-/** What makes kubectl use this cluster, and keep what it remembers there too: nothing is left in the user's home. */
+/** Makes kubectl use this cluster and keep its cache in the cluster's folder, so that nothing is left in the user's home. */
 export function kubectlVariables({ kubeconfig, directory }: ControlPlane) {
   return { KUBECONFIG: kubeconfig, KUBECACHEDIR: join(directory, 'kubectl-cache') };
 }
 
 /**
- * The line for a shell that makes `kubectl` mean this one and this cluster, and `kubectl mooring` this checkout.
+ * The line for a shell that makes `kubectl` use this kubectl and this cluster, and `kubectl mooring` this checkout.
  *
  * @param path The PATH of such a shell, as far as it is known.
  */

@@ -14,24 +14,24 @@ export interface StartOptions {
   /** A kubeconfig whose cluster is used instead of starting one. Default: the variable MOORING_TEST_KUBECONFIG. */
   readonly kubeconfig?: string;
   /**
-   * Write down each request of a service account, in auditFile() of the control plane's directory. The control plane is then
-   * started on this machine, whatever else there is. Default false.
+   * Record each request of a service account in auditFile() of the control plane's directory. The control plane is then
+   * started on this machine, whatever else is available. Default false.
    */
   readonly audit?: boolean;
-  /** kube-apiserver's `--feature-gates`, such as `WatchList=false`; started on this machine, too. Default: its defaults. */
+  /** kube-apiserver's `--feature-gates`, such as `WatchList=false`; also started on this machine then. Default: its own. */
   readonly featureGates?: string;
-  /** Receives one line for each thing that takes time. Default: nothing is told. */
+  /** Receives one line for each thing that takes time. Default: nothing is logged. */
   readonly log?: Log;
-  /** Ends the start, and all that was started. */
+  /** Cancels the start, and ends everything started so far. */
   readonly signal?: AbortSignal;
   /** Default: this process's. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
 /**
- * A Kubernetes API server that answers, with RBAC: an explicitly named kubeconfig, else binaries that are installed
- * (KUBEBUILDER_ASSETS, PATH), else kind in Docker, else pinned binaries built with Go. The user's own kubeconfig is
- * never read or written unless it was named. Throws with the remedy when there is no way, and when a start fails.
+ * Starts a Kubernetes API server with RBAC, and returns once it answers. Uses an explicitly named kubeconfig, or else installed
+ * binaries (KUBEBUILDER_ASSETS, PATH), or else kind in Docker, or else pinned binaries built with Go. The user's own kubeconfig
+ * is never read or written unless it was named. If there is no way, or a start fails, throws with the remedy.
  */
 export async function startControlPlane(options: StartOptions = {}): Promise<ControlPlane> {
   const { controllerManager = false, audit = false, featureGates, env = process.env, log = () => {}, signal } = options;

@@ -7,11 +7,11 @@ export const MODULE_FOLDER = fileURLToPath(new URL('.', import.meta.url));
 export interface Versions {
   readonly kubernetes: string;
   readonly etcd: string;
-  /** The language version that the module needs, as in "1.26". */
+  /** The Go version that the module needs, such as "1.26". */
   readonly go: string;
 }
 
-/** What go.mod pins: the one place where these versions stand. */
+/** The versions that go.mod pins, the only place that has them. */
 export function readVersions(goMod: string): Versions {
   return {
     kubernetes: requiredVersion(goMod, 'k8s.io/kubernetes'),

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { run } from '../control-plane/run.ts';
 
 const NAMESPACE = 'mooring-system';
-/** What belongs to Helm alone: its test, its labels, and what it may not remove. */
+/** What only Helm needs: its test, its labels, and the mark of what it may not remove. */
 const SETTINGS = ['tests.enabled=false', 'crds.keep=false'];
 const OF_HELM = /^ *(helm\.sh\/chart|app\.kubernetes\.io\/managed-by): .*\n/gm;
 
-/** Which of the chart's templates stand in which file of the base, in the order in which they are applied. */
+/** Which of the chart's templates go into which file of the base, in the order in which they are applied. */
 const FILES: Readonly<Record<string, RegExp>> = {
   'crds.yaml': /^crds\//,
   'rbac.yaml': /^(serviceaccount|rbac)\.yaml$/,
@@ -31,7 +31,7 @@ namespace: ${NAMESPACE}
 resources:
 ${['namespace.yaml', ...Object.keys(FILES)].map((name) => `  - ${name}\n`).join('')}`;
 
-/** Path from the project's root → text: what the chart renders with its defaults, for those who do not use Helm. */
+/** Path from the project's root → text: what the chart renders with its defaults, for people who do not use Helm. */
 export async function deployFiles(helm: string, root: string, by: string): Promise<ReadonlyMap<string, string>> {
   const chart = join(root, 'charts/mooring');
   const args = ['template', 'mooring', chart, `--namespace=${NAMESPACE}`, ...SETTINGS.map((set) => `--set=${set}`)];

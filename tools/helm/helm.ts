@@ -17,8 +17,8 @@ export interface HelmOptions {
 const MODULE = 'helm.sh/helm/v4';
 
 /**
- * Path of the pinned helm, built with Go into the user's cache unless it is there already. Another helm on PATH does
- * not count: what it renders is compared to the byte. Throws when there is neither Go nor Docker.
+ * Path of the pinned helm, built with Go into the user's cache unless it is already there. Another helm on PATH is not
+ * used, because its output is compared byte by byte. Throws if there is neither Go nor Docker.
  */
 export async function builtHelm({ env = process.env, log = () => {}, signal }: HelmOptions = {}): Promise<string> {
   const folder = fileURLToPath(new URL('.', import.meta.url));

@@ -2,11 +2,11 @@ import type { Schema, Types } from './schema.ts';
 import { isRecord } from './values.ts';
 
 /*
- * Types of Kubernetes for the chart's schema, out of what an API server says of itself, closed: a key that is not known is
- * refused, as a typing error in a security context would otherwise be dropped in silence.
+ * Types of Kubernetes for the chart's schema, from an API server's OpenAPI documents, and closed: an unknown key is refused,
+ * since a typo in a security context would otherwise be dropped silently.
  */
 
-/** `/openapi/v3/…` → the types that values.yaml takes from there. */
+/** `/openapi/v3/…` → the types that values.yaml uses from there. */
 export const WANTED: Readonly<Record<string, readonly string[]>> = {
   '/openapi/v3/apis/apps/v1': [
     ...['Affinity', 'Container', 'EnvFromSource', 'EnvVar', 'HostAlias', 'LocalObjectReference', 'PodDNSConfig'],
@@ -37,7 +37,7 @@ export function typesOf(documents: ReadonlyMap<string, unknown>): Types {
     };
     wanted.forEach(visit);
   }
-  // The chart sets what a probe asks; only its times are values.
+  // The chart sets what a probe requests; only its times are values.
   const times = Object.fromEntries(TIMES.map((name) => [name, { type: 'integer', minimum: 0 }]));
   types['ProbeTimes'] = { type: 'object', additionalProperties: false, properties: times };
   return Object.fromEntries(Object.entries(types).toSorted(([a], [b]) => (a < b ? -1 : 1)));
@@ -50,7 +50,7 @@ function schemasOf(document: unknown): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(schemas));
 }
 
-/** Types and names remain; descriptions, defaults and what only Kubernetes reads do not. */
+/** Keeps types and names; drops descriptions, defaults and what only Kubernetes reads. */
 function close(schema: unknown): Schema {
   if (!isRecord(schema)) return {};
   const { $ref, allOf, oneOf, type, properties, items, additionalProperties, required, enum: values } = schema;

@@ -3,7 +3,7 @@ import { leaves, type Value } from './values.ts';
 const BEGIN = '<!-- values: npm run generate -->';
 const END = '<!-- /values -->';
 
-/** The document with the table of values in its place, as helm-docs makes it. Throws when it has no such place. */
+/** The document with the table of values in its place, in the style of helm-docs. Throws if it has no such place. */
 export function withTable(document: string, values: readonly Value[]): string {
   const [before, rest] = document.split(BEGIN);
   const after = rest?.split(END)[1];
@@ -23,7 +23,7 @@ function table(values: readonly Value[]): string {
     .join('\n');
 }
 
-/** A pattern is for machines: the sentence beside it says what is meant. */
+/** Drops a pattern, which is for machines: the sentence beside it says what is meant. */
 function escaped(text: string): string {
   return text.replace(/ like \^.*$/, '').replaceAll('|', '\\|');
 }

@@ -1,20 +1,20 @@
 import { isRecord, type Value } from './values.ts';
 
-/** JSON Schema, as far as it is written here. Draft 7, which every version of Helm reads. */
+/** The part of JSON Schema that is written here. Draft 7, which every version of Helm reads. */
 export interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-/** Closed schemas of Kubernetes's types by their short names: `EnvVar`. */
+/** Closed schemas of Kubernetes types by their short names, such as `EnvVar`. */
 export type Types = Readonly<Record<string, Schema>>;
 
-/** Keys that Helm or a chart around this one sets. */
+/** Keys that are set by Helm or by a chart that contains this one. */
 const FROM_OUTSIDE = {
   global: { description: 'Of a chart that contains this one; not used here.', type: 'object' },
   enabled: { description: 'For the condition under which a chart contains this one; not used here.', type: 'boolean' },
 };
 
-/** What the chart accepts: nothing but its values. Throws when a type is not known. */
+/** What the chart accepts: its values and nothing else. Throws if a type is unknown. */
 export function schemaOf(values: readonly Value[], types: Types): Schema {
   const used = new Set<string>();
   const root = group([], values, (type) => {
@@ -50,7 +50,7 @@ function group(path: readonly string[], values: readonly Value[], named: Named):
   };
 }
 
-/** Null takes a default away: of these nothing is left to go by. Of lists, maps and texts that may be empty, it means that. */
+/** Null removes a default. These values need theirs; lists, maps and texts that may be empty do not. */
 function isRequired({ about, preset }: Value): boolean {
   return about === undefined || (preset !== '' && ['string', 'number', 'boolean'].includes(typeof preset));
 }
@@ -89,7 +89,7 @@ function startsWith(path: readonly string[], begin: readonly string[]): boolean 
   return begin.every((key, index) => path[index] === key);
 }
 
-/** With those that they refer to. */
+/** The names with those that they refer to. */
 function closure(names: Iterable<string>, types: Types): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = (name: string) => {

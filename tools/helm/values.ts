@@ -4,9 +4,9 @@ import { load } from 'js-yaml';
 export interface Value {
   /** Its keys from the root: `['image', 'tag']`. */
   readonly path: readonly string[];
-  /** The comment over it, without a type. Undefined for a group, whose keys have comments of their own. */
+  /** The comment above it, without the type. Undefined for a group, whose keys have their own comments. */
   readonly about: string | undefined;
-  /** What stands in parentheses in the comment; undefined: the default tells. */
+  /** The type in parentheses in the comment; undefined: the default shows it. */
   readonly type: string | undefined;
   readonly preset: unknown;
 }
@@ -15,8 +15,8 @@ const KEY = /^(?<indent> *)(?<key>[A-Za-z]\w*):/;
 const COMMENT = /^ *# -- (?:\((?<type>.+?)\) (?=[A-Z]))?(?<about>.+)$/;
 
 /**
- * The keys of a values.yaml, in its order: those with a comment `# -- (type) Text`, as helm-docs has it, and the groups
- * around them. What is inside of a key with a type is its default, no keys. Throws when a key has no comment.
+ * The keys of a values.yaml, in its order: those with a comment `# -- (type) Text`, as in helm-docs, and the groups
+ * around them. Whatever is inside a key with a type is its default, not more keys. Throws if a key has no comment.
  */
 export function readValues(text: string): readonly Value[] {
   const values: Value[] = [];
@@ -48,7 +48,7 @@ export function readValues(text: string): readonly Value[] {
   return values;
 }
 
-/** The keys that have a value, not those around them. */
+/** The keys that have a value, not the groups around them. */
 export function leaves(values: readonly Value[]): readonly Value[] {
   return values.filter(({ about }) => about !== undefined);
 }

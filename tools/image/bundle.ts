@@ -4,15 +4,15 @@ import { rolldown } from 'rolldown';
 
 /*
  * What the image runs: `node tools/image/bundle.ts FOLDER` writes all commands and the libraries that they use to
- * FOLDER/dist, as a few files of JavaScript. Node then reads fifty files instead of a thousand, and nothing that no command
- * uses: 13 MB of memory less than from the sources.
+ * FOLDER/dist, as a few JavaScript files. Node then reads fifty files instead of a thousand, and no unused code, which takes
+ * 13 MB less memory than running the sources.
  */
 
 const ROOT = join(import.meta.dirname, '../..');
 
 /**
- * `folder`: gets `dist`, and package.json beside it; below one with node_modules, as undici is loaded as it is. Throws whatever rolldown
- * has to say, such as that something cannot be resolved. `input`: what is bundled, with all that it loads.
+ * `folder`: gets `dist`, with package.json beside it. It must be below a folder with node_modules, since undici is loaded unbundled.
+ * Throws on any message from rolldown, such as that something cannot be resolved. `input`: the file to bundle with all that it loads.
  */
 export async function bundle(folder: string, input = join(ROOT, 'src/main.ts')): Promise<void> {
   const dist = join(folder, 'dist');
@@ -20,13 +20,13 @@ export async function bundle(folder: string, input = join(ROOT, 'src/main.ts')):
   const build = await rolldown({
     input,
     platform: 'node',
-    // The demo's tools, as our sources name them, stay out: who asks for it is told so.
+    // The demo's tools, by the paths in our sources, are left out; asking for the demo says so.
     external: [/^(\.\.\/)+tools\//],
     onLog: (_level, { message }) => {
       throw new Error(message);
     },
   });
-  // Comments would be kept in memory with the rest. Names and lines stay, so that a stack trace says where it was.
+  // Comments would stay in memory too. Names and lines are kept for useful stack traces.
   await build.write({ dir: dist, chunkFileNames: '[name].js', comments: false });
   await build.close();
   cpSync(join(ROOT, 'src/simulator/page'), join(dist, 'page'), { recursive: true });

@@ -2,14 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /*
- * The licences of what the image is made of: `node tools/bootstrap.mjs tools/image/licences.ts` writes THIRD-PARTY-NOTICES.md. The texts themselves
- * are in the image, in each package's folder.
+ * The licences of the image's packages: `node tools/bootstrap.mjs tools/image/licences.ts` writes THIRD-PARTY-NOTICES.md. The texts are in
+ * the image, in each package's folder.
  */
 
 const ROOT = join(import.meta.dirname, '../..');
 export const NOTICES = 'THIRD-PARTY-NOTICES.md';
 
-/** Licences that ask for nothing but to be named. Anything else needs a decision first. */
+/** Licences that only ask for attribution. Any other needs a decision first. */
 const PERMISSIVE: ReadonlySet<string> = new Set([
   ...['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'CC0-1.0', 'ISC', 'MIT', 'MIT-0'],
   ...['PSF-2.0', 'Python-2.0', 'Unlicense', 'Zlib'],
@@ -18,9 +18,9 @@ const PERMISSIVE: ReadonlySet<string> = new Set([
 export interface RuntimePackage {
   readonly name: string;
   readonly version: string;
-  /** SPDX; 'none' where package-lock.json has none. */
+  /** An SPDX expression; 'none' if package-lock.json has none. */
   readonly licence: string;
-  /** Whether npm would run a script of it, if it was allowed to. */
+  /** Whether npm would run an install script of it, if allowed. */
   readonly hasInstallScript: boolean;
 }
 
@@ -32,7 +32,7 @@ interface Locked {
   readonly hasInstallScript?: boolean;
 }
 
-/** What `npm ci --omit=dev` installs, by name. */
+/** The packages that `npm ci --omit=dev` installs, by name. */
 export function runtimePackages(): readonly RuntimePackage[] {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, Locked>>;
@@ -48,7 +48,7 @@ export function runtimePackages(): readonly RuntimePackage[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Whether an SPDX expression leaves a choice that is permissive. */
+/** Reports whether an SPDX expression leaves a permissive choice. */
 export function isPermissive(licence: string): boolean {
   const choices = licence.replaceAll(/[()]/g, '').split(' OR ');
   return choices.some((choice) => choice.split(' AND ').every((one) => PERMISSIVE.has(one.trim())));

@@ -7,7 +7,7 @@ export interface Judged {
   readonly message: string;
 }
 
-/** One of `healthCheckExprs` of a Kustomization of Flux, in CEL. */
+/** One of the `healthCheckExprs` of a Flux Kustomization, in CEL. */
 export interface Expressions {
   readonly inProgress?: string;
   readonly failed?: string;
@@ -15,7 +15,7 @@ export interface Expressions {
 }
 
 export interface JudgeOptions extends GoToolOptions {
-  /** Which expressions count for an object instead of kstatus; undefined: none. */
+  /** The expressions that judge an object instead of kstatus; undefined: none. */
   readonly expressionsFor?: (object: object) => Expressions | undefined;
 }
 

@@ -4,14 +4,14 @@ import { builtTool, type GoToolOptions } from '../go-tool.ts';
 
 export interface LuaTask {
   readonly script: string;
-  /** What the script sees as `obj`. */
+  /** The script's `obj`. */
   readonly object: object;
 }
 
-/** What a script returned, or why it did not. */
+/** What a script returned, or why it failed. */
 export type LuaAnswer = { readonly result: unknown } | { readonly error: string };
 
-/** Runs each script on its object as Argo CD would, all in one process. Answers come in the order of the tasks. */
+/** Runs each script on its object as Argo CD would, all in one process. Answers are in the order of the tasks. */
 export async function runLua(tasks: readonly LuaTask[], options: GoToolOptions = {}): Promise<readonly LuaAnswer[]> {
   const folder = fileURLToPath(new URL('.', import.meta.url));
   const module = 'github.com/yuin/gopher-lua';

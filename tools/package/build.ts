@@ -4,21 +4,21 @@ import { fileURLToPath } from 'node:url';
 import { run } from '../control-plane/run.ts';
 
 /*
- * The npm package: what users install. Node runs no TypeScript below node_modules, so the sources are compiled; everything
- * else is as in the project, at the same places.
+ * The npm package that users install. Node runs no TypeScript below node_modules, so the sources are compiled; everything
+ * else is at the same place as in the project.
  */
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What the compiled code reads, and what a user needs beside it. */
+/** Files that the compiled code reads, and files that users need besides. */
 const FILES = [
   ...['LICENSE', 'THIRD-PARTY-NOTICES.md', 'README.md', 'CHANGELOG.md', 'docs', 'crds', 'deploy'],
   ...['src/simulator/page'],
 ];
-/** Node in this version and later has all that the code uses. */
+/** The first Node version that has everything the code uses. */
 const ENGINES = { node: '>=22.19' };
 
-/** Writes the package into `folder`, which it empties first. Throws with the compiler's words where it does not compile. */
+/** Writes the package into `folder`, which it empties first. If it does not compile, throws with the compiler's messages. */
 export async function buildPackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { dump } from 'js-yaml';
 import { run } from '../control-plane/run.ts';
 
-/** A krew plugin: an archive that needs Node and nothing else, and the manifest that krew installs it by. */
+/** A krew plugin: an archive that only needs Node, and the manifest that krew installs it with. */
 export interface KrewPlugin {
   readonly archive: string;
   readonly manifest: string;
 }
 
 /**
- * Packs a built package (tools/package/build.ts), with its dependencies installed into it, and writes the manifest's text.
- * `uri`: where the archive will be; `version`: such as 0.1.0.
+ * Packs a built package (tools/package/build.ts) with its dependencies installed, and writes the manifest's text.
+ * `uri`: where the archive will be; `version`: for example 0.1.0.
  */
 export async function krewPlugin(
   packageFolder: string,
@@ -25,14 +25,14 @@ export async function krewPlugin(
     if (code !== 0) throw new Error(`${command} ${args.join(' ')} failed: ${stderr}`);
   };
   await must('npm', 'install', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund');
-  // In the order of names and without times, so that the same files give the same archive.
+  // Sorted by name and without times, so that the same files give the same archive.
   const same = ['--sort=name', '--mtime=2000-01-01', '--owner=0', '--group=0', '--numeric-owner'];
   await must('tar', ...same, '--create', '--gzip', '--file', archive, '.');
   const sha256 = createHash('sha256').update(readFileSync(archive)).digest('hex');
   return { archive, manifest: manifestOf({ uri, sha256, version }) };
 }
 
-/** After krew's plugin manifest (krew.googlecontainertools.github.com/v1alpha2). */
+/** Follows krew's plugin manifest (krew.googlecontainertools.github.com/v1alpha2). */
 export function manifestOf(given: { readonly uri: string; readonly sha256: string; readonly version: string }): string {
   const { uri, sha256, version } = given;
   const platform = (os: string) => ({

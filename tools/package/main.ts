@@ -1,4 +1,4 @@
-// npm run package [URI]: the npm package, and the archive and manifest for krew, which will find the archive at the URI. In dist/.
+// npm run package [URI]: builds the npm package, and krew's archive and manifest, in dist/. krew will find the archive at the URI.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { VERSION } from '../../src/version.ts';

@@ -14,13 +14,13 @@ function tool(name: 'prometheus' | 'promtool', about: string): GoTool {
     folder: fileURLToPath(new URL('.', import.meta.url)),
     package: `${MODULE}/cmd/${name}`,
     module: MODULE,
-    // Without service discovery, which is most of it: targets are named.
+    // Without service discovery, which is most of Prometheus: targets are listed.
     tags: 'remove_all_sd',
     about,
   };
 }
 
-/** Runs promtool to its end; a failure is a result. `cwd`: where paths in its arguments and files start. */
+/** Runs promtool to its end; a failure is a result. `cwd`: where relative paths in its arguments and files start. */
 export async function promtool(
   args: readonly string[],
   { cwd, input = '', ...options }: GoToolOptions & { readonly cwd?: string; readonly input?: string } = {},
@@ -30,16 +30,16 @@ export async function promtool(
 }
 
 export interface PrometheusOptions extends GoToolOptions {
-  /** host:port of what it scrapes, once a second, as job `mooring`. */
+  /** host:port of the targets, scraped once a second as job `mooring`. */
   readonly targets: readonly string[];
-  /** What the targets' series get besides. */
+  /** Labels added to the targets' series. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Paths of rule files. */
   readonly rules: readonly string[];
 }
 
 export interface Prometheus {
-  /** A GET of its HTTP API, such as `query?query=up`; returns `data` of the answer. Throws on an error. */
+  /** GETs a path of its HTTP API, such as `query?query=up`, and returns the answer's `data`. Throws on an error. */
   get(path: string): Promise<unknown>;
   /** Ends it and removes its data. */
   stop(): Promise<void>;
@@ -59,7 +59,7 @@ export async function startPrometheus({
     rule_files: rules,
     scrape_configs: [{ job_name: 'mooring', static_configs: [{ targets, labels }] }],
   };
-  // YAML reads JSON as well.
+  // YAML parsers read JSON too.
   writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config));
   const child = spawn(
     command,

@@ -9,7 +9,7 @@ import { type Repository, readRepository } from './repository.ts';
 import { renderSearchIndex, searchLibrary } from './search.ts';
 import { readSite, type Site } from './site.ts';
 
-/** What keeps the site from being built, a line each. */
+/** Why the site cannot be built, one reason per line. */
 export class SiteError extends Error {
   override readonly name = 'SiteError';
 }
@@ -17,7 +17,7 @@ export class SiteError extends Error {
 export interface SiteOptions {
   /** The top folder of the checkout, which is also the working directory. */
   readonly root: string;
-  /** Absent, empty, or a site that was built before, which is replaced as a whole. */
+  /** Absent, empty, or a previously built site, which is replaced as a whole. */
   readonly output: string;
   /** Where the site will be on its server, with slashes at both ends. Only the page for wrong addresses needs it. */
   readonly base: string;
@@ -26,8 +26,8 @@ export interface SiteOptions {
 /**
  * Writes the site.
  *
- * @throws SiteError if a link leads to nothing, a heading is not there, or a page is not in the menu, and if the output folder
- *   holds something else; nothing is written then.
+ * @throws SiteError if a link leads nowhere, a heading does not exist, a page is not in the menu, or the output folder holds
+ *   something else; nothing is written then.
  */
 export async function buildSite(options: SiteOptions): Promise<void> {
   const eleventy = prepare(options, 'build');
@@ -35,7 +35,7 @@ export async function buildSite(options: SiteOptions): Promise<void> {
   await eleventy.write();
 }
 
-/** Shows the site on this machine, anew after each change of a document, until the process ends. Throws as `buildSite` does. */
+/** Shows the site on this machine and updates it after each change of a document, until the process ends. Throws as `buildSite` does. */
 export async function serveSite(options: SiteOptions): Promise<void> {
   const eleventy = prepare(options, 'serve');
   await eleventy.init();
@@ -45,20 +45,20 @@ export async function serveSite(options: SiteOptions): Promise<void> {
 
 const PORT = 8090;
 const ASSETS_FOLDER = join(import.meta.dirname, 'assets');
-/** An ending of our own for pages that are not made of Markdown. */
+/** A file extension of our own, for pages that are not made from Markdown. */
 const SHOWN = 'shown';
 
 function prepare({ root, output, base }: SiteOptions, runMode: 'build' | 'serve'): Eleventy {
   const repository = readRepository(root);
   let site = checked(readSite(repository));
   clear(output);
-  // The development server puts a script of its own into each page.
+  // The development server adds its own script to each page.
   const policy = runMode === 'build';
   const config = (eleventy: Configuration) => {
     eleventy.setTemplateFormats(['md', SHOWN]);
     for (const path of repository.paths)
       if (path.endsWith('.md') && !site.documents.has(path)) eleventy.ignores.add(path);
-    // No template language reads the documents: braces stand for themselves.
+    // No template language reads the documents: braces are just braces.
     eleventy.addExtension('md', {
       outputFileExtension: 'html',
       compile: (text, inputPath) => () => {
@@ -85,7 +85,7 @@ function prepare({ root, output, base }: SiteOptions, runMode: 'build' | 'serve'
   return new Eleventy('.', output, { configPath: null, quietMode: true, runMode, config });
 }
 
-/** What Eleventy knows of a page; `place` is given for those that have no file. */
+/** What Eleventy knows of a page; `place` is set for pages without a file. */
 interface PageData {
   readonly page: { readonly inputPath: string };
   readonly place?: string;
@@ -94,7 +94,7 @@ interface PageData {
 const pathOf = (inputPath: string) => inputPath.replace(/^\.\//, '');
 const permalink = ({ page, place }: PageData) => place ?? pageOf('document', pathOf(page.inputPath));
 
-/** The development server listens on every address; what is not written yet is for whoever writes it. */
+/** The development server listens on every address, but unpublished pages are only for their author. */
 function onlyFromHere({ socket }: IncomingMessage, response: ServerResponse, next: () => void): void {
   if (/^(?:::1|(?:::ffff:)?127\..*)$/.test(socket.remoteAddress ?? '')) next();
   else response.writeHead(403).end();

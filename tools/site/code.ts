@@ -1,9 +1,9 @@
 import { escapeHTML } from './html.ts';
 
 /**
- * A block of code. `language` is the word after the fence, or a file's ending; a block without one is what a command prints,
- * which nobody copies. Lines and words of commands are elements: a long line goes on indented, where it looks like no other
- * command, and it ends between words.
+ * Renders a block of code. `language` is the word after the fence, or a file's extension; a block without one is a command's output,
+ * which nobody copies. Lines and words of commands become elements, so that a long line breaks between words and continues indented,
+ * where it does not look like another command.
  */
 export function renderCode(code: string, language: string): string {
   const text = code.replace(/\n$/, '');
@@ -13,7 +13,7 @@ export function renderCode(code: string, language: string): string {
 }
 
 function renderLine(line: string): string {
-  // Only a word with signs in it could be broken elsewhere than at its ends.
+  // Only a word with punctuation could be broken inside.
   const words = line.split(' ').map((word) => (/^\w*$/.test(word) ? word : `<b>${escapeHTML(word)}</b>`));
   return `<span>${words.join(' ')}</span>`;
 }

@@ -32,7 +32,7 @@ export function renderSource(repository: Repository, path: string): string {
 ${renderCode(repository.read(path), posix.extname(path).slice(1))}`;
 }
 
-/** The content of the page that lists what is in a folder and below it. */
+/** The content of the page that lists a folder and everything below it. */
 export function renderFolder(repository: Repository, folder: string): string {
   const items = repository.below(folder).map((path) => {
     const to = pageOf(path.endsWith('.md') ? 'document' : 'source', path);

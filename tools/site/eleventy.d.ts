@@ -1,17 +1,17 @@
-/** The part of Eleventy that the site uses; the package has no types of its own. */
+/** The part of Eleventy that the site uses; the package has no types. */
 declare module '@11ty/eleventy' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
 
   type Middleware = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
 
   export interface Configuration {
-    /** Files and folders of the input that are no pages. */
+    /** Files and folders of the input that are not pages. */
     readonly ignores: Set<string>;
     setTemplateFormats(names: readonly string[]): void;
-    /** How files of this ending become HTML, with no template language in between. */
+    /** Sets how files with this extension become HTML, without a template language in between. */
     addExtension(ending: string, engine: Engine): void;
     addGlobalData(name: string, value: unknown): void;
-    /** A page without a file; its path is relative to the input. */
+    /** Adds a page without a file; its path is relative to the input. */
     addTemplate(path: string, content: string, data: Readonly<Record<string, unknown>>): void;
     setServerOptions(options: { readonly middleware: readonly Middleware[] }): void;
     on(event: 'eleventy.before' | 'eleventy.after', act: () => void | Promise<void>): void;
@@ -24,7 +24,7 @@ declare module '@11ty/eleventy' {
   }
 
   export interface Options {
-    /** No file with a configuration: all of it comes from `config`. */
+    /** No configuration file: everything comes from `config`. */
     readonly configPath: null;
     readonly quietMode: boolean;
     readonly runMode: 'build' | 'serve';

@@ -1,4 +1,4 @@
-/** Text as it stands in HTML, also within quotation marks. */
+/** Escapes text for HTML, also inside quotation marks. */
 export function escapeHTML(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

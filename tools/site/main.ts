@@ -1,4 +1,4 @@
-// npm run docs: builds the site from the documents into dist/site, or shows them on this machine.
+// npm run docs: builds the site from the documents into dist/site, or shows it on this machine.
 import { join, resolve } from 'node:path';
 import { argumentsOrExit } from '../arguments.ts';
 import { buildSite, SiteError, serveSite } from './build.ts';
@@ -19,7 +19,7 @@ const values = argumentsOrExit(
   },
   USAGE,
 );
-// As actions/configure-pages tells it: without the slash at its end, and empty at the top.
+// actions/configure-pages gives it without the slash at its end, and empty at the top.
 const base = values.base.replace(/\/?$/, '/');
 const options = { root: process.cwd(), output: resolve(values.output), base };
 

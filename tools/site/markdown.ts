@@ -2,9 +2,9 @@ import markdownIt, { type MarkdownIt, type Token } from 'markdown-it';
 import { renderCode } from './code.ts';
 import { escapeHTML } from './html.ts';
 
-/** A heading, and what stands below it up to the next: what the search finds. The first may have no heading. */
+/** A heading and the text up to the next one: what the search finds. The first may have no heading. */
 export interface Section {
-  /** 1 for the title; 0 for what stands before any heading. */
+  /** 1 for the title; 0 for text before any heading. */
   readonly level: number;
   readonly anchor: string;
   readonly heading: string;
@@ -17,13 +17,13 @@ export interface MarkdownLink {
   readonly isImage: boolean;
 }
 
-/** What links and images of a document become on its page. */
+/** How links and images of a document are rewritten for its page. */
 export interface Rewrites {
   link(href: string): string;
   image(href: string): string;
 }
 
-/** Markdown as GitHub shows it, as far as the documents use it: headings with anchors, tables, comments that are not seen. */
+/** Markdown as on GitHub, as far as the documents use it: headings with anchors, tables, hidden comments. */
 export function createMarkdown(): MarkdownIt {
   const markdown = markdownIt({ html: true });
   markdown.core.ruler.push('anchors', ({ tokens }) => setAnchors(tokens));
@@ -37,29 +37,29 @@ export function createMarkdown(): MarkdownIt {
     const anchor = tokenAt(tokens, index - 2).attrGet('id');
     return tag === 'h1' ? '</h1>\n' : ` <a class="anchor" href="#${anchor}" aria-label="Link to this">#</a></${tag}>\n`;
   };
-  // Long names and values may go on in the next line after such a sign, and nowhere else.
+  // Long names and values may break after such a character, and nowhere else.
   rules['code_inline'] = (tokens, index) => {
     const parts = tokenAt(tokens, index).content.split(/(?<=[\w\])}"'][./,:=])(?=[\w"'{[(])/);
     const code = parts.map(escapeHTML).join('<wbr>');
-    // A browser would break a flag after its dashes.
+    // Otherwise a browser would break a flag after its dashes.
     return `<code>${code.replace(/(?<=^|\s)--?\w[\w-]*/g, '<span class="flag">$&</span>')}</code>`;
   };
   rules['fence'] = (tokens, index) => {
     const { content, info } = tokenAt(tokens, index);
     return renderCode(content, info.trim());
   };
-  // The library's own drops code from the words for those who do not see it.
+  // The library's own rule drops code from the alternative text.
   rules['image'] = (tokens, index) => {
     const token = tokenAt(tokens, index);
     return `<img src="${escapeHTML(token.attrGet('src') ?? '')}" alt="${escapeHTML(textOf(token.children ?? []))}">`;
   };
-  // Wide tables scroll by themselves, not the page.
+  // Lets wide tables scroll, instead of the page.
   rules['table_open'] = () => '<div class="table"><table>\n';
   rules['table_close'] = () => '</table></div>\n';
   return markdown;
 }
 
-/** @param tokens As `parse` of the same Markdown gave them. */
+/** @param tokens From `parse` of the same Markdown. */
 export function renderMarkdown(markdown: MarkdownIt, tokens: readonly Token[], rewrites: Rewrites): string {
   for (const token of tokens.flatMap(({ children }) => children ?? [])) {
     if (token.type === 'link_open') token.attrSet('href', rewrites.link(token.attrGet('href') ?? ''));
@@ -68,7 +68,7 @@ export function renderMarkdown(markdown: MarkdownIt, tokens: readonly Token[], r
   return markdown.renderer.render([...tokens], markdown.options, {});
 }
 
-/** What would look different here and on GitHub: HTML other than comments, and diagrams that are not drawn yet. */
+/** What would look different here and on GitHub: HTML other than comments, and diagrams, which are not drawn yet. */
 export function foreignTo(tokens: readonly Token[]): readonly string[] {
   return tokens
     .flatMap((token) => [token, ...(token.children ?? [])])
@@ -114,7 +114,7 @@ function tokenAt(tokens: readonly Token[], index: number): Token {
   return token;
 }
 
-/** Anchors as GitHub makes them, so that a link works there and here. */
+/** Sets the same anchors as GitHub, so that a link works in both places. */
 function setAnchors(tokens: readonly Token[]): void {
   const times = new Map<string, number>();
   for (const [index, token] of tokens.entries()) {
@@ -131,7 +131,7 @@ function setAnchors(tokens: readonly Token[]): void {
   setWordAnchors(tokens, times);
 }
 
-/** Rows that explain a word, such as a reason of a condition: a message or an alert may lead there. GitHub makes none of these. */
+/** Gives rows that explain a word, such as a reason, an anchor for messages and alerts to link to. GitHub has none of these. */
 function setWordAnchors(tokens: readonly Token[], taken: Map<string, number>): void {
   for (const [index, token] of tokens.entries()) {
     if (token.type !== 'tr_open') continue;

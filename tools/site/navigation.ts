@@ -5,7 +5,7 @@ import type { Repository } from './repository.ts';
 
 export interface Entry {
   readonly name: string;
-  /** Of the document. */
+  /** The document's path. */
   readonly path: string;
 }
 
@@ -16,8 +16,8 @@ export interface Group {
 }
 
 /**
- * The menu is the list on the home page: an item a group, which begins with its name in bold, and a link a page. So it is
- * written once, and the home page names every page on GitHub as well.
+ * The menu is the list on the home page: one item per group, which begins with its name in bold, and one link per page. So it
+ * is written once, and the home page names every page on GitHub as well.
  *
  * @param tokens Of the home page, whose path is `home`.
  */

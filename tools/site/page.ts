@@ -14,7 +14,7 @@ export const ASSETS = {
 export const SEARCH_INDEX = 'assets/search-index.js';
 const NAME = 'Mooring';
 
-/** A browser that reads this asks nobody but the site itself, whatever a document holds. */
+/** Makes the browser contact only the site itself, whatever a document contains. */
 const POLICY =
   "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'";
 
@@ -22,15 +22,15 @@ export interface Shown {
   /** Where the page is on the site. */
   readonly page: string;
   readonly title: string;
-  /** What the page is about, as HTML. */
+  /** The page's content, as HTML. */
   readonly content: string;
-  /** Absent on a page that is made of no document. */
+  /** Absent on a page that is not made from a document. */
   readonly document?: Document | undefined;
-  /** The path of the site on its server, for a page that is shown in the place of any other; links are relative without it. */
+  /** The path of the site on its server, for a page that can be shown at any address; otherwise links are relative. */
   readonly base?: string;
 }
 
-/** A whole page around its content. With `policy: false` the tools of a development server may be put into it. */
+/** Renders a whole page around its content. With `policy: false`, a development server may add its tools to it. */
 export function renderPage(
   site: Site,
   { page, title, content, document, base = '' }: Shown,
@@ -78,10 +78,10 @@ ${document === undefined ? '' : renderContents(document)}
 `;
 }
 
-/** What a server shows where there is no such page: GitHub Pages, and most others, look for this name at the top. */
+/** The page for addresses that do not exist: GitHub Pages and most other servers look for this name at the top. */
 export const NOT_FOUND = '404.html';
 
-/** @param base Where the site is on its server, with slashes at both ends: its address tells nothing where any may be wrong. */
+/** @param base Where the site is on its server, with slashes at both ends: links cannot be relative, since any address may lead here. */
 export function renderNotFound(site: Site, base: string): string {
   const content = `<h1>There is no such page</h1>
 <p>It may have moved: search for it, or begin at the <a href="${escapeHTML(base)}index.html">home page</a>.</p>
@@ -98,7 +98,7 @@ function renderGroup({ name, entries }: Group, page: string, link: (to: string) 
   return `<h2>${escapeHTML(name)}</h2>\n<ul>\n${items.join('\n')}\n</ul>`;
 }
 
-/** Links to the page before and the page after, in the order of the menu. */
+/** Links to the previous and next page, in the order of the menu. */
 function renderNeighbours(site: Site, { path }: Document, page: string): string {
   const entries = [{ name: 'Home', path: HOME }, ...site.navigation.flatMap((group) => group.entries)];
   const at = entries.findIndex((entry) => entry.path === path);

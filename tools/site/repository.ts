@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The files that may be shown: those that git keeps or would keep. What else lies about in a checkout stays out. */
+/** The files that may be shown: those that git tracks or would track. Anything else in a checkout is left out. */
 export interface Repository {
   /** All paths, relative to the root, in order. */
   readonly paths: readonly string[];
@@ -16,7 +16,7 @@ export interface Repository {
 export function readRepository(root: string): Repository {
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '--deduplicate', '-z'];
   const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\0');
-  // What was deleted, but not committed yet, is listed as well.
+  // Files that were deleted but not yet committed are listed too.
   const paths = listed.filter((path) => path !== '' && existsSync(join(root, path))).toSorted();
   const known = new Set(paths);
   return {

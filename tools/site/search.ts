@@ -4,10 +4,10 @@ import MiniSearch from 'minisearch';
 import { pageOf } from './links.ts';
 import type { Site } from './site.ts';
 
-/** How the index is made and read; assets/search.js has the same for reading. */
+/** How the index is built and read; assets/search.js has the same options for reading. */
 const OPTIONS = { fields: ['heading', 'title', 'text'], storeFields: ['page', 'heading', 'title', 'text'] };
 
-/** What the search finds, a section at a time, as a script: a page that is opened without a server can load no other. */
+/** The search index by section, as a script: a page opened without a server can load nothing else. */
 export function renderSearchIndex(site: Site): string {
   const index = new MiniSearch(OPTIONS);
   for (const { path, title, sections } of site.documents.values())
@@ -18,7 +18,7 @@ export function renderSearchIndex(site: Site): string {
   return `window.searchIndex = ${JSON.stringify({ options: OPTIONS, index })};\n`;
 }
 
-/** The library as a script of its own, with its licence. */
+/** The library as a separate script, with its licence. */
 export function searchLibrary(): string {
   const main = fileURLToPath(import.meta.resolve('minisearch'));
   const licence = readFileSync(new URL('../../LICENSE.txt', `file://${main}`), 'utf8').trim();

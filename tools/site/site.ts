@@ -13,16 +13,16 @@ export interface Document {
   readonly links: readonly MarkdownLink[];
 }
 
-/** What the site shows, read and checked before anything is written. Paths are those of the repository. */
+/** What the site shows, read and checked before anything is written. Paths are the repository's. */
 export interface Site {
-  /** All below docs/, the README, and what these lead to. */
+  /** Everything below docs/, the README, and the documents that these link to. */
   readonly documents: ReadonlyMap<string, Document>;
-  /** Files that are no documents, but are linked to, and folders. Each gets a page that shows it. */
+  /** Linked files that are not documents, and linked folders. Each gets a page that shows it. */
   readonly sources: ReadonlySet<string>;
   readonly folders: ReadonlySet<string>;
   readonly images: ReadonlySet<string>;
   readonly navigation: readonly Group[];
-  /** What would be wrong on the site, such as a link to nothing; the site must not be built then. */
+  /** What would be wrong on the site, such as a dead link; if there are any, the site must not be built. */
   readonly problems: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export function readSite(repository: Repository): Site {
     const target = resolveLink(repository, from, href);
     const link = `${from}: ${isImage ? 'image' : 'link'} ${href}`;
     if (isImage) {
-      // One from another site would tell that one who reads.
+      // An image from another site would tell that site who is reading.
       if (target.kind === 'source') images.add(target.path);
       else problems.push(`${link} is no file of the repository`);
       return;

@@ -18,7 +18,7 @@ const NEVER_MS = Number.MAX_SAFE_INTEGER;
 const MISHAP_AFTER_MS = 10_000;
 const CHANGED_PASSWORD = 'changed-by-somebody-else';
 
-/** What a cluster is made of; the rest of it follows. */
+/** What a cluster is made from; everything else follows. */
 export type Blueprint = Pick<
   Cluster,
   | 'id'
@@ -70,7 +70,7 @@ const STEPS: Readonly<
   destroying: { to: 'gone', knob: 'destroyMs' },
 };
 
-/** Puts a cluster into a transitional status; time does the rest. */
+/** Puts a cluster into a transitional status; it leaves that as time passes. */
 export function begin(world: World, cluster: Cluster, status: Step, now: number): void {
   const step = STEPS[status];
   const takesMs = drawMs(world.knobs[step.knob], world.random) * (hasSentinel(cluster.id, 'slow') ? SLOW_FACTOR : 1);
@@ -82,7 +82,7 @@ export function begin(world: World, cluster: Cluster, status: Step, now: number)
   touch(world, cluster);
 }
 
-/** Lets everything happen that was due by `now`. Looking at a cluster without settling it first shows the past. */
+/** Lets everything happen that was due by `now`. A cluster that was not settled shows the past. */
 export function settle(world: World, cluster: Cluster, now: number): void {
   while (cluster.transition !== undefined && cluster.transition.atMs <= now) {
     const { to, atMs } = cluster.transition;
@@ -99,7 +99,7 @@ export function settle(world: World, cluster: Cluster, now: number): void {
   }
 }
 
-/** The cluster that has this id by `now`: settling may bring its end, or another in its place. */
+/** The cluster with this id at `now`: settling may end it or put another in its place. */
 export function holderOf(world: World, space: Space, id: string, now: number): Cluster | undefined {
   const holder = space.clusters.get(id);
   if (holder !== undefined) settle(world, holder, now);
@@ -114,7 +114,7 @@ export function settleAll(world: World, now: number): void {
   for (const cluster of allClusters(world.state)) settle(world, cluster, now);
 }
 
-/** When something happens next to this cluster by itself. */
+/** When something next happens to this cluster by itself. */
 export function nextEventMs(cluster: Cluster): number | undefined {
   const times = cluster.servers.flatMap((server) => (server.runsAtMs === undefined ? [] : [server.runsAtMs]));
   if (cluster.transition !== undefined) times.push(cluster.transition.atMs);
@@ -153,7 +153,7 @@ function run(world: World, cluster: Cluster, atMs: number): void {
   touch(world, cluster);
 }
 
-/** The cluster is no more: its id is free again and its servers are silent. */
+/** Ends the cluster: its id becomes free and its servers fall silent. */
 export function remove(world: World, cluster: Cluster): void {
   cluster.gone = true;
   cluster.transition = undefined;
@@ -162,7 +162,7 @@ export function remove(world: World, cluster: Cluster): void {
   touch(world, cluster);
 }
 
-/** Another cluster under the same id, with another createdAt and nothing in it. */
+/** Puts another, empty cluster under the same id, with another createdAt. */
 export function replace(world: World, cluster: Cluster, now: number): Cluster {
   remove(world, cluster);
   const successor = createCluster(world, cluster, now);
@@ -172,7 +172,7 @@ export function replace(world: World, cluster: Cluster, now: number): Cluster {
   return successor;
 }
 
-/** Gives each server an address, the preferred one where it is free. Whether it runs stays as it is. */
+/** Gives each server an address, the preferred one if it is free. Whether it runs does not change. */
 export function giveAddresses(world: World, cluster: Cluster, preferred: readonly string[] = []): void {
   const before = cluster.servers;
   dropAddresses(world, cluster);
@@ -192,22 +192,22 @@ function dropAddresses(world: World, cluster: Cluster): void {
   cluster.servers = [];
 }
 
-/** The same servers somewhere else, restarted. */
+/** Restarts the same servers at other addresses. */
 export function moveServers(world: World, cluster: Cluster, preferred: readonly string[] = []): void {
   restart(cluster.database);
   giveAddresses(world, cluster, preferred);
   touch(world, cluster);
 }
 
-/** One of the servers from now on. Without an address: a new one. */
+/** One of the servers in a new arrangement. Without an address: a new one. */
 export interface ArrangedServer {
   readonly address?: string;
-  /** Default: as it was, and of a new one `running`. */
+  /** Default: as before; for a new server, `running`. */
   readonly status?: ServerNode['status'];
   readonly isPrimary?: boolean;
 }
 
-/** The servers of a cluster from now on, in the order of Lists. */
+/** Replaces the servers of a cluster, in the order of Lists. */
 export function arrangeServers(world: World, cluster: Cluster, wanted: readonly ArrangedServer[]): void {
   const left = new Map(cluster.servers.map((server) => [server.address, server]));
   const kept = wanted.map(({ address }) => {

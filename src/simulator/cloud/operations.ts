@@ -11,7 +11,7 @@ import type { Cluster, ClusterStatus, Space, Team, World } from './state.ts';
 import { latestOf } from './tables.ts';
 import { authenticate, authorize, exchange } from './tokens.ts';
 
-/** Where an operation works: resolved and permitted. */
+/** What an operation works on, resolved and permitted. */
 interface Place {
   readonly world: World;
   readonly team: Team;
@@ -42,7 +42,7 @@ const OPERATIONS: Readonly<
 > = {
   deploy: ({ world, team, space, request, now }) => {
     const wanted = readBody(request.body, request.headers, DEPLOY_SHAPE);
-    // 409 before the rules that count: whoever deploys again after a lost answer is to learn that the id is taken.
+    // 409 comes before the rules that count clusters: a client that deploys again after a lost answer must learn that the id is taken.
     if (holderOf(world, space, wanted.id, now))
       throw new Refusal(409, 'clusterIDInUse', `Cluster id ${wanted.id} is in use`);
     if (wanted.isFree) settleAll(world, now);
@@ -120,7 +120,7 @@ const OPERATIONS: Readonly<
 };
 
 /**
- * The statuses from which each operation is accepted are not shown (States and transitions). These are the ones that
+ * The documents do not say from which statuses each operation is accepted (States and transitions). These are the ones that
  * make sense; the knobs transitionalOperations and redundantOperations widen them.
  */
 const ACCEPTED_FROM: Readonly<Record<'update' | 'suspend' | 'resume' | 'clone' | 'destroy', readonly ClusterStatus[]>> =

@@ -6,7 +6,7 @@ const BACKUP_SHAPE = {
   retentionDays: { type: 'integer', required: true },
 } as const;
 
-/** Endpoints, Deploy. Which fields are required is not shown; a client that is sure of its cluster sends them all. */
+/** Endpoints, Deploy. The document does not say which fields are required; a careful client sends them all. */
 export const DEPLOY_SHAPE = {
   id: { type: 'string', required: true },
   serverCount: { type: 'integer', required: true },
@@ -20,7 +20,7 @@ export const DEPLOY_SHAPE = {
   backupConfiguration: { type: 'object', required: false, fields: BACKUP_SHAPE },
 } as const;
 
-/** Endpoints, Update: all optional, at least one must be set. */
+/** Endpoints, Update: all optional, but at least one must be set. */
 export const UPDATE_SHAPE = {
   id: { type: 'string', required: false },
   storageSizeGB: { type: 'integer', required: false },

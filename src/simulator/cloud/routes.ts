@@ -14,9 +14,9 @@ export type CloudOperation =
   | 'listVersions';
 
 export interface CloudRoute extends Route<CloudOperation> {
-  /** Required access on the space; absent where none is stated. */
+  /** Required access on the space; absent if none is stated. */
   readonly level?: Level;
-  /** Whether there is a request body. Where there is none, one is refused. */
+  /** Whether there is a request body. If not, one is refused. */
   readonly body: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface Rule<Facts> {
   readonly name: string;
   /** Where the document says so. */
   readonly section: string;
-  /** What is wrong with these facts, in words for a person; undefined: nothing. */
+  /** What is wrong with these facts, in words for people; undefined: nothing. */
   readonly violation: (facts: Facts) => string | undefined;
 }
 

@@ -17,7 +17,7 @@ export interface ApiToken {
 export interface TeamOptions {
   readonly id: string;
   readonly spaces: readonly string[];
-  /** Without one only a free cluster can be deployed. */
+  /** Without one, only a free cluster can be deployed. */
   readonly paymentMethod: boolean;
   readonly apiTokens: readonly ApiToken[];
 }
@@ -39,11 +39,11 @@ export interface ServerNode {
   status: 'pending' | 'running';
   /** When a pending server comes up; absent while its cluster is not running. */
   runsAtMs?: number;
-  /** It takes the changes, wherever it stands in the List. Where none is: the first. */
+  /** Takes the changes, wherever it is in the List. If no server is primary, the first takes them. */
   isPrimary?: true;
 }
 
-/** What is due to happen by itself. `replaced` and `gone` are acts of outsiders. */
+/** What will happen by itself. `replaced` and `gone` are caused by outsiders. */
 export interface Transition {
   readonly to: 'running' | 'suspended' | 'gone' | 'replaced';
   readonly atMs: number;
@@ -67,11 +67,11 @@ export interface Cluster {
   servers: ServerNode[];
   transition: Transition | undefined;
   gone: boolean;
-  /** It took the place of another with the same id; it is not replaced again. */
+  /** It replaced another with the same id, and is not replaced again. */
   isReplacement: boolean;
   /** What all servers of the cluster share: users, databases, tokens, transactions. */
   readonly database: ServerState;
-  /** The cluster object of answers, kept until something changes: a List of 10,000 is then a matter of joining. */
+  /** The cluster object of answers, kept until something changes: a List of 10,000 then only joins them. */
   rendered: string | undefined;
 }
 
@@ -97,28 +97,28 @@ export interface CloudState {
   readonly teams: Map<string, Team>;
   readonly accessTokens: Map<string, AccessToken>;
   readonly byAddress: Map<string, Cluster>;
-  /** Identity of a cluster is its id with createdAt, so no two may share both. */
+  /** A cluster's identity is its id with createdAt, so no two may share both. */
   lastCreatedAt: number;
 }
 
-/** Where servers are reached. Over HTTP these are real ports. */
+/** Where servers can be reached. Over HTTP these are real ports. */
 export interface AddressBook {
-  /** An address that nobody has; the preferred one if it is free. */
+  /** Takes an address that is free: the preferred one if possible. */
   take(preferred?: string): string;
   giveBack(address: string): void;
 }
 
-/** The state and everything that bears on how requests change it. */
+/** The state, and everything that decides how requests change it. */
 export interface World {
   readonly state: CloudState;
   readonly dialect: DialectRules;
   readonly random: Random;
-  /** What every new cluster's servers come with. */
+  /** The login that every new cluster's servers come with. */
   readonly factoryLogin: User;
   readonly availableVersions: readonly string[];
   knobs: Knobs;
   addresses: AddressBook;
-  /** To be called after every change of a cluster. */
+  /** Must be called after every change of a cluster. */
   changed(cluster: Cluster): void;
 }
 

@@ -63,7 +63,7 @@ export function regionsOf(provider: Provider): readonly string[] {
   return [...new Set(provider.machineTypes.flatMap((machine) => machine.regions))];
 }
 
-/** The newest of the versions on offer: what `latest` stands for. */
+/** The newest version on offer, which `latest` stands for. */
 export function latestOf(versions: readonly string[]): string {
   const newest = [...versions].sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
   if (newest === undefined) throw new Error('No database version is on offer');

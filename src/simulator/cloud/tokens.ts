@@ -3,7 +3,7 @@ import { drawToken } from '../seeded-random.ts';
 import { malformed } from '../shape.ts';
 import { type AccessToken, type ApiToken, LEVELS, type Level, type Team, type World } from './state.ts';
 
-/** Token exchange: `Basic <CLIENT_ID>:<CLIENT_SECRET>`, id and secret as they are (Endpoints, Token exchange). */
+/** Token exchange: `Basic <CLIENT_ID>:<CLIENT_SECRET>`, id and secret unencoded (Endpoints, Token exchange). */
 export function exchange(world: World, authorization: string | undefined, now: number): Answer {
   const match = /^Basic ([^:\s]+):(\S+)$/.exec(authorization ?? '');
   if (match === null) {
@@ -30,7 +30,7 @@ export function bearerOf(authorization: string | undefined): string | undefined 
   return /^Bearer (\S+)$/.exec(authorization ?? '')?.[1];
 }
 
-/** Who is asking. 400 without a token, 401 with one that is invalid or expired (Authentication, 4). */
+/** Authenticates the caller: 400 without a token, 401 with an invalid or expired one (Authentication, 4). */
 export function authenticate(world: World, authorization: string | undefined, now: number): AccessToken {
   const bearer = bearerOf(authorization);
   if (bearer === undefined) throw malformed('The Authorization header lacks a token');

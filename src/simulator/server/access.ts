@@ -10,8 +10,8 @@ const SIGN_IN_SHAPE = {
 } as const;
 
 /**
- * Endpoints, Sign in: 200 with a token, 401 for wrong credentials. The check costs time, and a server makes one check
- * after the other (compatibility.md).
+ * Endpoints, Sign in: 200 with a token, 401 for wrong credentials. The check takes time, and a server makes one check
+ * at a time (compatibility.md).
  */
 export function signIn(server: ServerWorld, request: Incoming, now: number): Reply {
   const { state, world } = server;
@@ -32,7 +32,7 @@ export function signIn(server: ServerWorld, request: Incoming, now: number): Rep
   return { untilMs: state.busyUntilMs, resume: check };
 }
 
-/** Whose token it is: 401 for an invalid or expired one (Authentication, 3); without any, the dialect decides. */
+/** The user of the token: 401 for an invalid or expired one (Authentication, 3); without any, the dialect decides. */
 export function authenticate(server: ServerWorld, request: Incoming, now: number): string {
   const { state, world } = server;
   const bearer = /^Bearer (\S+)$/.exec(request.headers['authorization'] ?? '')?.[1];

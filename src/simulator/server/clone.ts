@@ -1,7 +1,7 @@
 import { createDatabaseState } from './database-state.ts';
 import { createServerState, type ServerState, type User } from './state.ts';
 
-/** Databases with all that is committed, and the users too unless the clone starts with a factory login. */
+/** Clones the databases with everything committed, and the users too unless the clone starts with a factory login. */
 export function cloneServerState(source: ServerState, factoryLogin: User | undefined): ServerState {
   const users = factoryLogin === undefined ? source.users.values() : [factoryLogin];
   const clone = createServerState(factoryLogin?.username ?? source.defaultUser, users);

@@ -39,7 +39,7 @@ export function deleteDatabase(server: ServerWorld, name: string): Answer {
   return empty(200);
 }
 
-/** Notes: the schema includes functions, the type schema only types. Its form on the wire is the dialect's. */
+/** Notes: the schema includes functions, the type schema only types. The dialect decides its form on the wire. */
 export function getSchema(server: ServerWorld, name: string, what: 'all' | 'types'): Answer {
   const database = databaseNamed(server, name, 404);
   const { dialect } = server.world;

@@ -20,7 +20,7 @@ interface Call {
   readonly request: Incoming;
   readonly params: Readonly<Record<string, string>>;
   readonly now: number;
-  /** Whose token it is; empty where none is needed. */
+  /** The token's user; empty if no token is needed. */
   readonly caller: string;
 }
 

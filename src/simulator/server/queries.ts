@@ -22,10 +22,10 @@ const QUERY_SHAPE = {
   given: { type: 'objects', required: false },
 } as const;
 
-/** In the field the rows are called `givenRows`, and `given` is ignored (compatibility.md). */
+/** In the field, the rows are called `givenRows`, and `given` is ignored (compatibility.md). */
 const FIELD_QUERY_SHAPE = { ...QUERY_SHAPE, givenRows: { type: 'objects', required: false } } as const;
 
-/** Support of `given` on the one-shot query is not shown, so it is not supported. */
+/** Not documented for the one-shot query, so `given` is not supported there. */
 const ONE_SHOT_SHAPE = {
   databaseName: { type: 'string', required: true },
   transactionType: { type: 'string', required: true, oneOf: TRANSACTION_TYPES },
@@ -70,7 +70,7 @@ export function oneShotQuery(server: ServerWorld, request: Incoming, now: number
   );
 }
 
-/** Runs for as long as the knob says; a transaction that ends meanwhile ends the query with 408 (Errors). */
+/** Runs for as long as the knob says. If the transaction ends in that time, the query gets a 408 (Errors). */
 function run(
   server: ServerWorld,
   transaction: Transaction,

@@ -25,7 +25,7 @@ export type ServerOperation =
 export interface ServerRoute extends Route<ServerOperation> {
   /** Whether a token is needed (column Token). */
   readonly token: boolean;
-  /** Whether there is a request body. Where there is none, one is refused. */
+  /** Whether there is a request body. If not, one is refused. */
   readonly body: boolean;
 }
 

@@ -26,22 +26,22 @@ export interface Transaction {
 export interface Database {
   readonly name: string;
   committed: Committed;
-  /** Instance ids are given once in a database's life, whatever becomes of the transaction that took one. */
+  /** Instance ids are given out once in a database's life, even if the transaction that took one is not committed. */
   lastIid: number;
   /** The open schema transaction: the exclusive schema lock (States and transitions). */
   lock: Transaction | undefined;
-  /** Those who wait for the lock, first come first served. */
+  /** Those waiting for the lock, first come first served. */
   readonly waiters: Set<() => void>;
 }
 
-/** One database server, or several that act as one: everything that survives in a cluster. */
+/** One database server, or several that act as one: everything in a cluster that survives. */
 export interface ServerState {
   readonly defaultUser: string;
   readonly users: Map<string, User>;
   readonly databases: Map<string, Database>;
   readonly tokens: Map<string, ServerToken>;
   readonly transactions: Map<string, Transaction>;
-  /** Password checks run one after the other: the next one cannot start before. */
+  /** Password checks run one after the other: the next cannot start before this time. */
   busyUntilMs: number;
 }
 

@@ -37,7 +37,7 @@ export function openTransaction(server: ServerWorld, request: Incoming, now: num
   return acquire(server, request, wanted, now, (transaction) => json(200, { transactionId: transaction.id }));
 }
 
-/** Opens a transaction, for a schema transaction after waiting for the exclusive lock, and goes on with `use`. */
+/** Opens a transaction, after waiting for the exclusive lock if it is a schema transaction, and goes on with `use`. */
 export function acquire(
   server: ServerWorld,
   request: Incoming,
@@ -48,7 +48,7 @@ export function acquire(
   if (wanted.transactionType !== 'read') requirePrimary(server);
   const giveUpMs = now + (wanted.transactionOptions?.schemaLockAcquireTimeoutMillis ?? DEFAULT_LOCK_WAIT_MS);
   const attempt = (at: number): Reply => {
-    // While it waited, the caller's token may have died and the database may have gone.
+    // In the meantime the caller's token may have died, and the database may have been deleted.
     const username = authenticate(server, request, at);
     expireTransactions(server.state, at);
     const database = databaseNamed(server, wanted.databaseName, server.world.dialect.missingDatabaseStatus);
@@ -138,7 +138,7 @@ export function transactionOf({ state }: ServerWorld, caller: string, id: string
   return transaction;
 }
 
-/** Changes not committed are not kept. The schema lock is free for the next in line. */
+/** Ends a transaction without its uncommitted changes. The schema lock goes to the next in line. */
 export function end(state: ServerState, transaction: Transaction): void {
   state.transactions.delete(transaction.id);
   const { database } = transaction;

@@ -2,7 +2,7 @@ import type { World } from '../cloud/state.ts';
 import { Refusal } from '../message.ts';
 import type { ServerState } from './state.ts';
 
-/** One database server as a request meets it. */
+/** One database server as a request sees it. */
 export interface ServerWorld {
   readonly world: World;
   readonly state: ServerState;
@@ -10,7 +10,7 @@ export interface ServerWorld {
   /** The server asked, and the first server of its cluster. */
   readonly address: string;
   readonly primaryAddress: string;
-  /** To be called after every change that a state file should keep. */
+  /** Must be called after every change that a state file should keep. */
   changed(): void;
 }
 

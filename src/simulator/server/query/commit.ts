@@ -2,7 +2,7 @@ import type { Database } from '../state.ts';
 import { checkData } from './data-check.ts';
 import { mergeInto, type Workspace } from './workspace.ts';
 
-/** Makes a transaction's changes everybody's, or throws a Refusal that says which rule of the schema forbids it. */
+/** Makes a transaction's changes visible to all, or throws a Refusal that says which rule of the schema forbids it. */
 export function commitWorkspace(database: Database, workspace: Workspace): void {
   const current = database.committed;
   const schemaChanged = workspace.schema !== workspace.base.schema;

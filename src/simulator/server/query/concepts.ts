@@ -35,13 +35,13 @@ export interface TypedValue {
   readonly value: Primitive;
 }
 
-/** The value of an attribute or a value; nothing else has one. */
+/** The value of a concept that is an attribute or a value; others have none. */
 export function typedValueOf(concept: Concept): TypedValue | undefined {
   if (concept.concept === 'attribute') return concept.attribute;
   return concept.concept === 'value' ? concept : undefined;
 }
 
-/** The row with the variable bound: none if it stands for something else already. */
+/** The row with the variable bound; no row if the variable already stands for something else. */
 export function bind(row: Row, variable: string, concept: Concept): readonly Row[] {
   const before = row.get(variable);
   if (before === undefined) return [new Map(row).set(variable, concept)];

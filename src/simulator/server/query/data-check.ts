@@ -11,7 +11,7 @@ import {
   valueTypeOf,
 } from './schema-lookup.ts';
 
-/** Whether all data is as the schema wants it. Throws a Refusal that names the first rule that is broken. */
+/** Checks all data against the schema. Throws a Refusal that names the first broken rule. */
 export function checkData(schema: Schema, data: Data): void {
   const unique = new Map<string, string>();
   for (const thing of data.values()) {
@@ -21,7 +21,7 @@ export function checkData(schema: Schema, data: Data): void {
   }
 }
 
-/** What must be right at once: types exist and may be, own, relate and play what they do. Counts may be mended later. */
+/** Checks what must always hold: types exist and may be, own, relate and play what they do. Counts may be mended later. */
 export function checkShape(schema: Schema, data: Data, thing: Thing): void {
   const type = schema.types.get(thing.type);
   if (type === undefined) throw impossible(`There are instances of ${thing.type}, which is not defined`);

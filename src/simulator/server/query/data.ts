@@ -2,7 +2,7 @@ import type { ValueType } from './schema.ts';
 
 export type Primitive = string | number | boolean;
 
-/** An attribute is its type and its value: two with the same are one. */
+/** An attribute is its type and value: two with the same type and value are one. */
 export interface Attribute {
   readonly type: string;
   readonly valueType: ValueType;
@@ -24,7 +24,7 @@ export interface Thing {
 
 export type Data = ReadonlyMap<string, Thing>;
 
-/** One change of data, small enough to be made again on top of what others have committed meanwhile. */
+/** One change of data, small enough to be repeated on top of what others have committed since. */
 export type Change =
   | { readonly change: 'create'; readonly thing: Thing }
   | { readonly change: 'delete'; readonly iid: string }

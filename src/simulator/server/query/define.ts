@@ -5,7 +5,7 @@ import type { Clause, Definition, Undefinition } from './syntax.ts';
 
 type TypeStatement = Extract<Definition, { what: 'type' }>;
 
-/** A new schema with the definitions added. Defining again what is there already changes nothing. */
+/** A new schema with the definitions added. Repeating an existing definition changes nothing. */
 export function define(schema: Schema, definitions: readonly Definition[]): Schema {
   return change(schema, (types, functions) => {
     for (const definition of definitions) {
@@ -18,7 +18,7 @@ export function define(schema: Schema, definitions: readonly Definition[]): Sche
   });
 }
 
-/** A new schema in which what was defined before is defined otherwise. */
+/** A new schema with existing definitions changed. */
 export function redefine(schema: Schema, definitions: readonly Definition[]): Schema {
   return change(schema, (types, functions) => {
     for (const definition of definitions) {
@@ -62,7 +62,7 @@ function defineFunction(functions: Map<string, string>, definition: Extract<Defi
   functions.set(definition.name, definition.text);
 }
 
-/** The type itself, before its clauses: those may speak of types that are declared further down. */
+/** Declares the type before its clauses, since those may name types that are declared further down. */
 function declare(types: Map<string, TypeDefinition>, { label, kind, annotations }: TypeStatement): void {
   if (kind === undefined) return;
   const before = types.get(label);

@@ -23,7 +23,7 @@ export interface QueryResult {
   readonly warning: string | undefined;
 }
 
-/** Runs a query in a transaction. Throws SyntaxRefusal for what is not understood, Refusal for what cannot be. */
+/** Runs a query in a transaction. Throws SyntaxRefusal for what is not understood, and Refusal for what is not possible. */
 export function runQuery(
   transaction: Transaction,
   text: string,
@@ -42,7 +42,7 @@ export function runQuery(
     return { queryType, answerType: 'ok', answers: undefined, warning: undefined };
   } catch (error) {
     rewind(workspace, schema, count);
-    // Parsing and matching go as deep as the query does.
+    // Parsing and matching recurse as deep as the query does.
     throw error instanceof RangeError ? new SyntaxRefusal('The query is nested too deeply') : error;
   }
 }

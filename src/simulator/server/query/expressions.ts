@@ -51,7 +51,7 @@ function compute(operator: '+' | '-' | '*' | '/', left: number, right: number): 
   }
 }
 
-/** Whether the comparison holds. Values of different kinds are never equal and cannot be ordered. */
+/** Reports whether the comparison holds. Values of different kinds are never equal and cannot be ordered. */
 export function compares(left: TypedValue, comparator: Comparator, right: TypedValue): boolean {
   const order = orderOf(left, right);
   switch (comparator) {
@@ -70,7 +70,7 @@ export function compares(left: TypedValue, comparator: Comparator, right: TypedV
   }
 }
 
-/** Negative, zero or positive; undefined where there is no order. Times are compared as they are written. */
+/** Negative, zero or positive; undefined if there is no order. Times are compared as they are written. */
 export function orderOf(left: TypedValue, right: TypedValue): number | undefined {
   if (typeof left.value !== typeof right.value) return undefined;
   if (typeof left.value !== 'number' && left.valueType !== right.valueType) return undefined;

@@ -5,7 +5,7 @@ import { VALUE_TYPES } from './schema.ts';
 
 export type GivenRow = Readonly<Record<string, unknown>>;
 
-/** The rows a pipeline starts with: those given, or one without anything (Resources, Given rows). */
+/** The rows that a pipeline starts with: those given, or one empty row (Resources, Given rows). */
 export function startRows(data: Data, declared: readonly string[], given: readonly GivenRow[]): readonly Row[] {
   if (declared.length === 0) {
     if (given.length > 0) throw impossible('Rows are given, but the query does not declare their variables');

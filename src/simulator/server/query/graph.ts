@@ -3,7 +3,7 @@ import { impossible } from './refusal.ts';
 import type { Schema, TypeDefinition } from './schema.ts';
 import { subtypes } from './schema-lookup.ts';
 
-/** What a query looks at. */
+/** The schema and data that a query sees. */
 export interface Graph {
   readonly schema: Schema;
   readonly data: Data;
@@ -15,13 +15,13 @@ export function requireType(schema: Schema, label: string): TypeDefinition {
   return type;
 }
 
-/** Entities and relations of the type and those below it, or all. */
+/** The entities and relations of the type and its subtypes, or all of them. */
 export function* instancesOf({ schema, data }: Graph, label: string | undefined): Generator<Thing> {
   const labels = label === undefined ? undefined : subtypes(schema, label);
   for (const thing of data.values()) if (labels === undefined || labels.has(thing.type)) yield thing;
 }
 
-/** Every attribute that somebody owns, once. */
+/** Every attribute that is owned, once. */
 export function attributesOfData({ schema, data }: Graph, label: string | undefined): Iterable<Attribute> {
   const labels = label === undefined ? undefined : subtypes(schema, label);
   const found = new Map<string, Attribute>();

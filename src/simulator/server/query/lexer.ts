@@ -23,7 +23,7 @@ const NAME = String.raw`[\p{XID_Start}_][\p{XID_Continue}-]*`;
 const TIME = String.raw`T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?`;
 const ZONE = String.raw`(?: ?(?:Z|[+-]\d\d:?\d\d)| [A-Z][A-Za-z_]+(?:/[A-Z][A-Za-z_]+)*)`;
 
-/** The first that fits is taken. */
+/** The first rule that matches applies. */
 const RULES: readonly (readonly [Kind, RegExp])[] = [
   ['space', /(?:\s|#[^\n]*)+/uy],
   ['datetime-tz', new RegExp(String.raw`\d{4}-\d\d-\d\d${TIME}${ZONE}`, 'uy')],

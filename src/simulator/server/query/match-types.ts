@@ -6,7 +6,7 @@ import type { Pattern, Reference } from './syntax.ts';
 
 type TypePattern = Extract<Pattern, { pattern: 'kind' | 'label' | 'sub' | 'owns' | 'plays' | 'relates' }>;
 
-/** Patterns about the schema itself: what types there are and what they may do. */
+/** Patterns about the schema itself: which types exist, and what they may do. */
 export function* matchTypes(schema: Schema, pattern: TypePattern, row: Row): Generator<Row> {
   switch (pattern.pattern) {
     case 'kind':
@@ -48,7 +48,7 @@ function objectsOf(schema: Schema, pattern: 'sub' | 'owns' | 'plays' | 'relates'
 const typeConcept = (label: string): Concept => ({ concept: 'type', label });
 const roleConcept = (label: string): Concept => ({ concept: 'role', label });
 
-/** A label refers to the concept of that name; of a role the name after the colon will do. */
+/** A label refers to the concept of that name; for a role, the name after the colon is enough. */
 function refer(row: Row, reference: Reference, concept: Concept): readonly Row[] {
   if ('label' in reference) {
     if (concept.concept !== 'type' && concept.concept !== 'role') return [];

@@ -7,7 +7,7 @@ import { impossible } from './refusal.ts';
 import { isKindOf, kindOf, lineage } from './schema-lookup.ts';
 import type { Pattern, Role } from './syntax.ts';
 
-/** All ways to fulfil the patterns that go on from this row. The cheapest pattern is tried first. */
+/** All ways to fulfil the patterns, starting from this row. The cheapest pattern is tried first. */
 export function* solve(graph: Graph, patterns: readonly Pattern[], row: Row): Generator<Row> {
   if (patterns.length === 0) {
     yield row;
@@ -34,7 +34,7 @@ function cheapest(patterns: readonly Pattern[], row: Row): Pattern {
 
 const NOT_YET = Number.POSITIVE_INFINITY;
 
-/** Relative cost: 0 only checks, more looks through more. What depends on unbound variables has to wait. */
+/** Relative cost: 0 only checks, more looks through more. Patterns that depend on unbound variables have to wait. */
 function costOf(pattern: Pattern, row: Row): number {
   switch (pattern.pattern) {
     case 'isa':
@@ -61,7 +61,7 @@ function costOf(pattern: Pattern, row: Row): number {
       return 10;
     case 'or':
       return 50;
-    // What is negated or optional sees everything else first.
+    // Negated and optional patterns come after everything else.
     case 'not':
       return 90;
     case 'try':
@@ -157,7 +157,7 @@ function* matchLinks(graph: Graph, pattern: Extract<Pattern, { pattern: 'links' 
   }
 }
 
-/** Every way to let different players of the relation stand for the ones asked for. */
+/** Every way to assign different players of the relation to the roles asked for. */
 function* assign(
   graph: Graph,
   relation: Thing,

@@ -15,7 +15,7 @@ export function parsePatterns(stream: TokenStream): readonly Pattern[] {
   return patterns;
 }
 
-/** What may stand in the place of a label, by the words that follow it. */
+/** Words that follow a reference to a type. */
 const AFTER_LABEL = ['owns', 'plays', 'relates', 'sub'];
 
 function startsPattern(stream: TokenStream): boolean {
@@ -122,7 +122,7 @@ function parseRoles(stream: TokenStream): readonly Role[] {
   return roles;
 }
 
-/** `$t sub person, owns $a`, `employment relates $role`; none, where `some` is false. */
+/** `$t sub person, owns $a`, `employment relates $role`; none if `some` is false. */
 function parseTypeConstraints(stream: TokenStream, subject: Reference, some: boolean): readonly Pattern[] {
   if (!some) return [];
   const patterns: Pattern[] = [];

@@ -3,7 +3,7 @@ import { type Annotations, KINDS, type Kind, VALUE_TYPES } from './schema.ts';
 import type { Clause, Definition, Undefinition } from './syntax.ts';
 import type { TokenStream } from './token-stream.ts';
 
-/** Words that cannot be names of types: they would read as something else. */
+/** Words that cannot be names of types: they would be read as something else. */
 const RESERVED = new Set([
   ...['define', 'undefine', 'redefine', 'match', 'insert', 'delete', 'update', 'put', 'select', 'distinct', 'sort'],
   ...['offset', 'limit', 'reduce', 'fetch', 'given', 'not', 'or', 'try', 'let', 'isa', 'has', 'links', 'sub', 'owns'],
@@ -64,7 +64,7 @@ function parseClause(stream: TokenStream): Clause {
   throw stream.unexpected('sub, value, owns, plays or relates');
 }
 
-/** Annotations as the schema text has them: `@key`, `@card(0..1)`. */
+/** Annotations as in the schema text: `@key`, `@card(0..1)`. */
 function parseAnnotations(stream: TokenStream, allowed: readonly string[]): Annotations {
   const annotations: string[] = [];
   for (let token = stream.peek(); token.type === 'annotation'; token = stream.peek()) {

@@ -5,7 +5,7 @@ import { SyntaxRefusal } from './refusal.ts';
 import { type Deletion, type FetchObject, type FetchValue, REDUCERS, type Reduction, type Stage } from './syntax.ts';
 import type { TokenStream } from './token-stream.ts';
 
-/** The stages of a pipeline, up to where `isOver`. */
+/** The stages of a pipeline, until `isOver`. */
 export function parseStages(stream: TokenStream, isOver: () => boolean): readonly Stage[] {
   const stages: Stage[] = [];
   do stages.push(parseStage(stream));

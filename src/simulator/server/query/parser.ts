@@ -14,7 +14,7 @@ export function parseQuery(text: string): Query {
   return { kind: 'pipeline', given, stages };
 }
 
-/** `given $name, $age;`: the variables that the request's rows bind. A type after a colon is read and not checked. */
+/** `given $name, $age;`: the variables that the request's rows bind. A type after a colon is read but not checked. */
 function parseGiven(stream: TokenStream): readonly string[] {
   if (!stream.accept('given')) return [];
   const variables = stream.list(() => {

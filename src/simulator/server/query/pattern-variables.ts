@@ -2,7 +2,7 @@ import { variablesOf } from './expressions.ts';
 import type { Pattern, Reference } from './syntax.ts';
 import { isAnonymous } from './token-stream.ts';
 
-/** The variables that a match, or what it inserts, adds to its answers; those that are only negated are not among them. */
+/** The variables that a match, or what it inserts, adds to its answers, except those only used in a negation. */
 export function columnsOf(patterns: readonly Pattern[]): readonly string[] {
   return [...new Set(patterns.flatMap(variables))].filter((variable) => !isAnonymous(variable));
 }

@@ -10,7 +10,7 @@ import type { Stage } from './syntax.ts';
 import type { Workspace } from './workspace.ts';
 import { insert, remove, update } from './write.ts';
 
-/** What a pipeline has come to after a stage. */
+/** The result of a pipeline after a stage. */
 export interface Flow {
   readonly rows: readonly Row[];
   /** The variables of the answers, in the order of their first mention. */
@@ -19,7 +19,7 @@ export interface Flow {
   readonly documents: readonly unknown[] | undefined;
 }
 
-/** More than this is no query for a simulator. */
+/** A query with more rows is too much for a simulator. */
 const MAX_ROWS = 1_000_000;
 
 export function runStages(database: Database, workspace: Workspace, stages: readonly Stage[], start: Flow): Flow {

@@ -3,7 +3,7 @@ import { orderOf } from './expressions.ts';
 import { impossible } from './refusal.ts';
 import type { Reduction } from './syntax.ts';
 
-/** One row for each group, with the results of the reductions; without groups one row, of no rows too. */
+/** One row per group, with the results of the reductions; without groups one row, even for no rows. */
 export function reduceRows(rows: readonly Row[], reductions: readonly Reduction[], groupBy: readonly string[]): Row[] {
   const groups = new Map<string, Row[]>();
   if (groupBy.length === 0) groups.set('[]', []);
@@ -27,7 +27,7 @@ export function reduceRows(rows: readonly Row[], reductions: readonly Reduction[
   });
 }
 
-/** Undefined where there is nothing to take a minimum, maximum or mean of. */
+/** Undefined if there is nothing to take a minimum, maximum or mean of. */
 function reduceGroup(group: readonly Row[], { reducer, of }: Reduction): TypedValue | undefined {
   if (reducer === 'count') {
     const count = of === undefined ? group.length : group.filter((row) => row.has(of)).length;

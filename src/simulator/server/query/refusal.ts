@@ -1,6 +1,6 @@
 import { Refusal } from '../../message.ts';
 
-/** What a person who wrote something else should know. */
+/** Tells the person who wrote the query what is understood. */
 const UNDERSTOOD =
   'The simulator understands define, undefine and redefine, and pipelines of given, match, insert, update, delete, ' +
   'select, distinct, sort, offset, limit, reduce and fetch, as far as docs/simulator.md says';
@@ -12,7 +12,7 @@ export class SyntaxRefusal extends Refusal {
   }
 }
 
-/** The query is understood, and the schema or the data forbid what it asks for. */
+/** The query is understood, but the schema or the data forbid what it asks for. */
 export function impossible(message: string): Refusal {
   return new Refusal(400, 'query', message);
 }

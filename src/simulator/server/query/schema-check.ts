@@ -2,7 +2,7 @@ import { impossible } from './refusal.ts';
 import type { Schema, TypeDefinition } from './schema.ts';
 import { capabilitiesOf, isAbstract, isKindOf, kindOf, lineage, valueTypeOf } from './schema-lookup.ts';
 
-/** Whether the types agree with each other. Throws a Refusal that names the first that does not. */
+/** Checks that the types agree with each other. Throws a Refusal that names the first that does not. */
 export function checkSchema(schema: Schema): void {
   for (const type of schema.types.values()) {
     checkParent(schema, type);

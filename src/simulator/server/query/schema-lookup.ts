@@ -1,11 +1,11 @@
 import type { Annotations, Capabilities, Kind, Schema, TypeDefinition, ValueType } from './schema.ts';
 
-/** The type and all it inherits from, itself first. */
+/** The type and everything it inherits from, itself first. */
 export function lineage(schema: Schema, label: string): readonly TypeDefinition[] {
   const line: TypeDefinition[] = [];
   for (let next: string | undefined = label; next !== undefined; ) {
     const type = schema.types.get(next);
-    // A cycle is refused when it is defined; until that is checked it must not hang.
+    // A cycle is refused when it is defined; until that check it must not hang.
     if (type === undefined || line.includes(type)) break;
     line.push(type);
     next = type.parent;
@@ -24,7 +24,7 @@ export function subtypes(schema: Schema, label: string): ReadonlySet<string> {
   return labels;
 }
 
-/** Own and inherited capabilities; what is nearer to the type wins. */
+/** Own and inherited capabilities; those nearer to the type win. */
 export function capabilitiesOf(schema: Schema, label: string, what: 'owns' | 'plays' | 'relates'): Capabilities {
   const all = new Map<string, Annotations>();
   for (const type of lineage(schema, label)) {
@@ -56,7 +56,7 @@ export interface Cardinality {
   readonly max: number;
 }
 
-/** `@card(a..b)`, `@key` for exactly one; without any, at most one. */
+/** `@card(a..b)`, or `@key` for exactly one; without either, at most one. */
 export function cardinalityOf(annotations: Annotations): Cardinality {
   for (const annotation of annotations) {
     const match = /^@card\((\d+)\.\.(\d*)\)$/.exec(annotation);

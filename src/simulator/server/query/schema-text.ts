@@ -1,6 +1,6 @@
 import type { Capabilities, Schema, TypeDefinition } from './schema.ts';
 
-/** The schema as a define statement that can be sent back as it is; empty when nothing is defined. */
+/** The schema as a define statement that can be sent back unchanged; empty if nothing is defined. */
 export function renderSchema(schema: Schema, what: 'all' | 'types'): string {
   const types = [...schema.types.values()].map(renderType);
   const functions = what === 'all' ? [...schema.functions.values()] : [];

@@ -10,13 +10,13 @@ export interface TypeDefinition {
   readonly kind: Kind;
   readonly parent: string | undefined;
   readonly annotations: Annotations;
-  /** Of attribute types. */
+  /** For attribute types. */
   readonly valueType: ValueType | undefined;
   /** Attribute type label → annotations. */
   readonly owns: Capabilities;
   /** `relation:role` → annotations. */
   readonly plays: Capabilities;
-  /** Role label → annotations. Of relation types. */
+  /** Role label → annotations, for relation types. */
   readonly relates: Capabilities;
 }
 
@@ -26,7 +26,7 @@ export type Capabilities = ReadonlyMap<string, Annotations>;
 
 export interface Schema {
   readonly types: ReadonlyMap<string, TypeDefinition>;
-  /** Name → text of the definition. They are kept and shown, never called. */
+  /** Name → text of the definition. Functions are kept and shown, never called. */
   readonly functions: ReadonlyMap<string, string>;
 }
 

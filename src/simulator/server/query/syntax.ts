@@ -1,7 +1,7 @@
 import type { Primitive } from './data.ts';
 import type { Annotations, Kind, ValueType } from './schema.ts';
 
-/** What a query says, before it is known whether the schema agrees. */
+/** A query as parsed, not yet checked against the schema. */
 export type Query =
   | { readonly kind: 'define' | 'redefine'; readonly statements: readonly Definition[] }
   | { readonly kind: 'undefine'; readonly statements: readonly Undefinition[] }
@@ -10,7 +10,7 @@ export type Query =
 export type Definition =
   | {
       readonly what: 'type';
-      /** Absent where an earlier definition is extended. */
+      /** Absent if an earlier definition is extended. */
       readonly kind: Kind | undefined;
       readonly label: string;
       readonly annotations: Annotations;
@@ -53,7 +53,7 @@ export const REDUCERS = ['count', 'sum', 'min', 'max', 'mean'] as const;
 export interface Reduction {
   readonly variable: string;
   readonly reducer: (typeof REDUCERS)[number];
-  /** Of count absent: rows are counted. */
+  /** If absent for count, rows are counted. */
   readonly of: string | undefined;
 }
 

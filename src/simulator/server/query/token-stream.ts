@@ -26,7 +26,7 @@ export class TokenStream {
     return token;
   }
 
-  /** Whether a keyword or symbol comes next. */
+  /** Reports whether a keyword or symbol comes next. */
   is(text: string, ahead = 0): boolean {
     const token = this.peek(ahead);
     return (token.type === 'word' || token.type === 'symbol') && token.text === text;
@@ -50,7 +50,7 @@ export class TokenStream {
     return token.text;
   }
 
-  /** A variable's name; each `$_` is a variable of its own, whose name no answer shows. */
+  /** Takes a variable and returns its name; each `$_` is a separate variable whose name no answer shows. */
   variable(): string {
     const token = this.peek();
     if (token.type !== 'variable') throw this.unexpected('a variable');
@@ -63,14 +63,14 @@ export class TokenStream {
     return ` ${this.#anonymous}`;
   }
 
-  /** One or more, separated by commas. */
+  /** Takes one or more items, separated by commas. */
   list<T>(item: () => T): readonly T[] {
     const items = [item()];
     while (this.accept(',')) items.push(item());
     return items;
   }
 
-  /** The text from `start` to where the stream is now. */
+  /** The text from `start` to the current position. */
   textSince(start: Token): string {
     const end = this.#tokens[this.#next - 1] ?? start;
     const length = end.type === 'variable' ? end.text.length + 1 : end.text.length;
@@ -84,5 +84,5 @@ export class TokenStream {
   }
 }
 
-/** Names of variables that stand for nothing in answers. */
+/** Reports whether answers leave out the variable. */
 export const isAnonymous = (variable: string): boolean => variable.startsWith(' ');

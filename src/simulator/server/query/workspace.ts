@@ -2,7 +2,7 @@ import { type Change, type Data, EMPTY_DATA, isSameAttribute, type Thing } from 
 import { impossible } from './refusal.ts';
 import { EMPTY_SCHEMA, type Schema } from './schema.ts';
 
-/** What is kept: the state that every new transaction starts from. */
+/** The committed state, from which every new transaction starts. */
 export interface Committed {
   readonly schema: Schema;
   readonly data: Data;
@@ -14,7 +14,7 @@ export interface Workspace {
   schema: Schema;
   data: Data;
   changes: Change[];
-  /** The same as `data`, once there is a copy that may be changed. */
+  /** The same as `data`, once there is a copy that may be modified. */
   copy: DataCopy | undefined;
 }
 
@@ -38,7 +38,7 @@ export function changeData(workspace: Workspace, change: Change): void {
   workspace.changes.push(change);
 }
 
-/** Takes back what was changed since there were `count` changes and this schema: a query that fails has done nothing. */
+/** Undoes what changed since there were `count` changes and this schema: a failed query has done nothing. */
 export function rewind(workspace: Workspace, schema: Schema, count: number): void {
   workspace.schema = schema;
   if (workspace.changes.length === count) return;
@@ -47,7 +47,7 @@ export function rewind(workspace: Workspace, schema: Schema, count: number): voi
   for (const change of kept) changeData(workspace, change);
 }
 
-/** What there is to keep, on top of what others have committed since this transaction began. */
+/** The data to commit: this transaction's changes on top of what others have committed since it began. */
 export function mergeInto(current: Committed, workspace: Workspace): Data {
   if (workspace.changes.length === 0) return current.data;
   if (current.data === workspace.base.data) return workspace.data;
@@ -77,7 +77,7 @@ function apply(data: DataCopy, change: Change): void {
   }
 }
 
-/** A relation goes on without a player that is deleted, and ends with its last one. */
+/** A relation stays when one of its players is deleted, and ends with its last one. */
 function forgetPlayer(data: DataCopy, iid: string): void {
   for (const relation of data.values()) {
     const players = relation.players.filter((player) => player.iid !== iid);

@@ -38,7 +38,7 @@ export function insert(database: Database, workspace: Workspace, patterns: reado
   return made;
 }
 
-/** `update $x has name "new"`: what it had of that type is taken away. */
+/** `update $x has name "new"`: replaces the values of that type. */
 export function update(workspace: Workspace, patterns: readonly Pattern[], row: Row): Row {
   for (const pattern of patterns) {
     if (pattern.pattern !== 'has' || pattern.type === undefined) {
@@ -54,7 +54,7 @@ export function update(workspace: Workspace, patterns: readonly Pattern[], row: 
   return row;
 }
 
-/** Returns the row without what is gone. Deleting what another row has deleted already is no error. */
+/** Returns the row without what was deleted. Deleting what another row has already deleted is no error. */
 export function remove(workspace: Workspace, deletions: readonly Deletion[], row: Row): Row {
   const left = new Map(row);
   for (const deletion of deletions) {
@@ -114,7 +114,7 @@ function attributeFor(schema: Schema, { type, value }: Extract<Pattern, { patter
   return { type: label, ...converted(schema, label, given) };
 }
 
-/** An integer will do where a double is wanted; nothing else is converted. */
+/** Accepts an integer for a double; nothing else is converted. */
 function converted(schema: Schema, label: string, { valueType, value }: TypedValue): TypedValue {
   const wanted = valueTypeOf(schema, label);
   if (wanted === valueType || (wanted === 'double' && valueType === 'integer')) return { valueType: wanted, value };
