@@ -53,15 +53,15 @@ const DOES: Readonly<Record<ClusterStep['do'], string>> = {
   PromotePassword: 'publishes the new password',
   DeleteSecret: 'deletes the admin Secret',
   RetireSecret: 'deletes the former admin Secret',
-  TellLeft: 'tells that it was not ended',
+  TellLeft: 'reports that nobody saw its end',
 };
 
 function doing(decision: ClusterDecision): string {
   const steps = (decision.steps ?? []).map((step) => DOES[step.do]);
-  if (decision.release === true) return [...steps, 'lets the object go'].join(', ');
+  if (decision.release === true) return [...steps, 'removes the finalizer'].join(', ');
   if (steps.length > 0) return steps.join(', ');
   if (conditionOf(decision, 'Stalled') !== undefined) return 'nothing, a person must act';
-  if (decision.status?.operation != null) return 'writes down that it creates it, then does so';
+  if (decision.status?.operation != null) return 'records that it creates it, then does so';
   return conditionOf(decision, 'Reconciling') === undefined ? 'nothing' : 'waits';
 }
 
@@ -95,35 +95,36 @@ function table(): string {
 function document(): string {
   return `# What Mooring does with a cluster
 
-For each state that a DatabaseCluster asks for and each that its cluster may be in. All policies have their defaults
+The table has each state that a DatabaseCluster asks for, with each that its cluster may be in. All policies have their defaults
 (adoptionPolicy, recreatePolicy: Never; driftPolicy: Revert; managementPolicy: Manage), the cluster has the properties of
 the spec, its login was verified, and the space has an API token of level admin.
 
 ${table()}
 
-A cluster is taken for vanished once neither the cloud's List nor a Get has shown it for 20 seconds, as a cloud may be slow
-to show one. Until then Ready says NotFound, or Deploying where the cluster never came up, and until when it is looked for;
-also of an object that is deleted, with deletionPolicy Suspend or Delete.
+A cluster counts as vanished once neither the cloud's List nor a Get has shown it for 20 seconds, as a cloud may be slow
+to show one. Until then Ready says NotFound, or Deploying if the cluster never came up, and how long Mooring goes on looking.
+The same holds for an object that is being deleted, with deletionPolicy Suspend or Delete.
 
-Whose a cluster is follows from its id and the time at which it was created: the cloud has no other mark. Somebody else's
-cluster, and one that was replaced, are never changed and never destroyed. One that was renamed is known by its creation
-time, but only where that is to the millisecond and no other cluster's; otherwise it is told of, and clusterID settles it.
+Mooring knows a cluster by its id and creation time, as the cloud keeps no owner's mark. It never changes or destroys
+somebody else's cluster, or one that replaced the object's. It recognises a renamed cluster by its creation time, but only
+if that is to the millisecond and no other cluster has the same; otherwise it reports the cluster, and clusterID settles it.
 
-What else may be asked for:
+Other settings:
 
 - adoptionPolicy IfExists or MustExist: somebody else's cluster is taken over, unless it is being destroyed; with MustExist
   none is created.
-- recreatePolicy Always: in place of a vanished cluster an empty one is created. If the vanished one is there again before
+- recreatePolicy Always: an empty cluster is created in place of a vanished one. If the vanished one is there again before
   another is created, it is the object's again.
-- managementPolicy Observe: nothing is ever done. Ready says whether the cluster is as the spec says, with reason Observed
-  or Drifted; nothing is said of its login.
+- managementPolicy Observe: Mooring never does anything. Ready says whether the cluster is as the spec says, with reason
+  Observed or Drifted, and nothing about its login.
 - driftPolicy Report: what was changed elsewhere stays, with reason Drifted or RenamedElsewhere, until the spec changes.
 - deletionProtection: deletion waits, with reason DeletionProtected.
 
-An object that is let go tells nothing any more, hence the empty cells. What waits is told by the cloud's next List; what a
-person must mend is looked at again when the cluster, the space or a Secret changes, and slowly all the same.
+Without its finalizer an object is gone and reports nothing, hence the empty cells. An object that waits goes on with the
+cloud's next List. One that a person must fix is looked at again when the cluster, the space or a Secret changes, and slowly
+in any case.
 
-This table is written by the tests, from the function that decides: \`UPDATE_DOCS=1 npm test\`.
+The tests write this table from the function that decides: \`UPDATE_DOCS=1 npm test\`.
 `;
 }
 
