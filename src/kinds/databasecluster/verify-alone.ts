@@ -71,34 +71,39 @@ export function decideMeanwhile(
   if (login === undefined) return isReady ? { conditions: 'keep' } : undefined;
   const { conditions = [], credentials } = subject.status;
   const endpoint = credentials?.endpoint ?? '';
-  const isTried = login.login === 'tried';
-  const isTold = findStatusCondition(conditions, 'Available')?.status === 'False';
-  const found = isTried ? meaningOf(subject, endpoint, login) : meaningUntried(endpoint, isTold, login);
+  const found =
+    login.login === 'tried' ? meaningOf(subject, endpoint, login) : meaningUntried(subject, endpoint, login);
   const failing = found.find(({ status }) => status !== 'True');
-  if (isTried && failing === undefined && login.working === 'next')
-    return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
-  const verified = isTried && failing === undefined ? verifiedLogin(subject, { login, endpoint }, nowMs) : undefined;
-  const status = verified === undefined ? {} : { status: verified };
-  const isAwaited = isTried && login.working === 'none' && login.isAwaited;
-  const mayPass = login.login === 'unreachable' ? !login.heldBack : isAwaited;
-  const isSoon = login.login === 'unreachable' || isAwaited;
-  const verifyInMs = login.login === 'settled' || isTried ? login.verifyInMs : undefined;
-  const again = isSoon ? ({ retry: 'soon' } as const) : verifyInMs === undefined ? {} : { requeueAfterMs: verifyInMs };
-  const isNews = found.some(({ type, status: is }) => findStatusCondition(conditions, type)?.status !== is);
-  if ((isReady && failing === undefined) || (starting && !isNews)) return { conditions: 'keep', ...status, ...again };
+  const works = login.login === 'tried' && failing === undefined;
+  if (works && login.working === 'next') return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
+  const verified = works ? verifiedLogin(subject, { login, endpoint }, nowMs) : undefined;
+  const rest = { ...(verified === undefined ? {} : { status: verified }), ...paceOf(login) };
+  const isNews = found.some(({ type, status }) => findStatusCondition(conditions, type)?.status !== status);
+  if ((isReady && failing === undefined) || (starting && !isNews)) return { conditions: 'keep', ...rest };
   const types = new Set(found.map(({ type }) => type));
   const others = unobserved(subject, reason).filter(({ type }) => !types.has(type));
-  const told = failing ?? others.find(({ type, status: is }) => type === 'Available' && is !== 'True');
-  return {
-    conditions: [
-      ...reconciling(reason, told === undefined ? message : `${message}. ${told.message}`),
-      ...others,
-      ...found,
-    ],
-    ...status,
-    ...again,
-    ...(mayPass ? { mayPass } : {}),
-  };
+  const told = failing ?? others.find(({ type, status }) => type === 'Available' && status !== 'True');
+  const summary = reconciling(reason, told === undefined ? message : `${message}. ${told.message}`);
+  return { conditions: [...summary, ...others, ...found], ...rest, ...(mayPass(login) ? { mayPass: true } : {}) };
+}
+
+type Login = NonNullable<WaitingForSpace['login']>;
+
+/** When to try again. */
+function paceOf(login: Login): Pick<ClusterDecision, 'retry' | 'requeueAfterMs'> {
+  if (login.login === 'unreachable' || isAwaited(login)) return { retry: 'soon' };
+  const verifyInMs = login.login === 'settled' || login.login === 'tried' ? login.verifyInMs : undefined;
+  return verifyInMs === undefined ? {} : { requeueAfterMs: verifyInMs };
+}
+
+/** Whether the failure may be over in a moment, and need not be reported yet. */
+function mayPass(login: Login): boolean {
+  return login.login === 'unreachable' ? !login.heldBack : isAwaited(login);
+}
+
+/** Whether the server took a new password a moment ago that does not sign in yet. */
+function isAwaited(login: Login): boolean {
+  return login.login === 'tried' && login.working === 'none' && login.isAwaited;
 }
 
 /** The conditions that follow from trying the logins. */
@@ -120,12 +125,13 @@ function meaningOf(subject: ClusterSubject, endpoint: string, login: TriedLogin)
   return [notVerified(`Secret "${secretName}" holds no login that works: it gets one once the space is observed`)];
 }
 
-/** Likewise if none was tried. `isTold`: the status already says that it cannot be verified. */
+/** Likewise if none was tried. */
 function meaningUntried(
+  { status }: ClusterSubject,
   endpoint: string,
-  isTold: boolean,
-  login: Exclude<NonNullable<WaitingForSpace['login']>, TriedLogin>,
+  login: Exclude<Login, TriedLogin>,
 ): readonly ConditionUpdate[] {
+  const isTold = findStatusCondition(status.conditions, 'Available')?.status === 'False';
   switch (login.login) {
     case 'untriable':
       return [notVerified(`The login cannot be tried at ${endpoint} before the space is observed`, 'Unknown')];
