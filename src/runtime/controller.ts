@@ -73,7 +73,7 @@ const SLOW_BACKOFF = { initialMs: 60_000, maxMs: 1_800_000 };
 const CONFLICT_BACKOFF = { initialMs: 50, maxMs: 5_000 };
 /** Conflicts that last this long will not be ended by a newer version: an admission webhook may say 409 for ever. */
 const CONFLICT_MS = 60_000;
-/** Retries of a key that was told when to come: soon after that, as what it waits for then goes on for all. */
+/** Retries of a key that was told when to come: soon after that, when what it waits for goes on for all. */
 const TOLD_BACKOFF = { initialMs: 1_000, maxMs: 15_000 };
 /** For `enqueueDependents`, for things that change often and are looked at as a whole: many changes lead to one pass. */
 export const SOON_MS = 500;
@@ -90,7 +90,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   readonly #kind: Kind<Spec, Status, Observation, Step>;
   readonly #informer: Informer<KubeObject>;
   readonly #options: ControllerOptions;
-  /** Who refers to what. */
+  /** Which objects refer to what. */
   readonly references = new ReferenceIndex();
   readonly #groups = new Map<ObjectKey, string>();
   #runs = false;
@@ -194,7 +194,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     return now - (this.#conflictsSince.get(key) ?? now) > CONFLICT_MS;
   }
 
-  /** Retries a failure that may pass with time, or when somebody replaces CRDs of another version. `atLeastMs`: as told. */
+  /** Retries a failure that may pass with time, or when somebody replaces CRDs of another version. `atLeastMs`: as the failure says. */
   #retry(key: ObjectKey, atLeastMs: number | undefined): void {
     if (atLeastMs === undefined) this.queue.addRateLimited(key, this.#missing.has(key) ? SOON_BACKOFF : BACKOFF);
     else this.queue.addRateLimited(key, TOLD_BACKOFF, { atLeastMs, priority: this.queue.priorityOf(key) });

@@ -15,7 +15,7 @@ import { type KubeObject, microTime } from '../kube/object.ts';
 
 /** Reports changes of state to people: `kubectl describe` and `kubectl events` show them. */
 export interface EventRecorder {
-  /** Records what Ready has become, or something `besides` that has its own Events. Returns at once; a failed write is only logged. */
+  /** Records what Ready has become or, `besides`, something else with Events of its own. Returns at once; a failed write is only logged. */
   record(object: KubeObject, ready: Omit<ConditionUpdate, 'type'>, besides?: boolean): void;
 }
 

@@ -62,16 +62,16 @@ export interface Decision<Status, Step> {
 /** `deleted`: the object is gone. `released`: another process acts on it from now on; it may come back from there. */
 export type Forgotten = 'deleted' | 'released';
 
-/** As above. */
+/** A kind of resource, as above. */
 export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   readonly definition: ResourceDefinition<Spec, Status>;
   readonly resource: Resource;
   readonly finalizer: string;
   /** Reads what the next three methods need. Default: undefined if the spec cannot be parsed. */
   record?(object: KubeObject | undefined): ObjectRecord<Spec, Status> | undefined;
-  /** What decides about the object besides itself; a change to any of it leads to a pass. */
+  /** Everything else that decides about the object; a change to any of it leads to a pass. */
   references(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): readonly Reference[];
-  /** What else it refers to, until its next change; this may follow from more than the object. */
+  /** Further references, until the object's next change; they may follow from more than the object. */
   extraReferences?(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): readonly Reference[];
   /** Objects of a group share a limit somewhere, such as a space's: workers serve the groups in turn. */
   group?(subject: Pick<Subject<Spec, Status>, 'metadata' | 'spec' | 'status'>): string;

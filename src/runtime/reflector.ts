@@ -58,7 +58,7 @@ export interface ReflectorOptions<T> {
 
 /** client-go's Reflector: 0.8 s doubled up to 30 s. But each phase has its own, so that failing watches do not delay a list. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000 };
-/** How often to ask a server that is away is up to the client (Reachability). If others are answered, so many misses grow no backoff. */
+/** How often to ask a server that is away is up to the client (Reachability). If others are answered, this many misses do not count. */
 const MISSES = 2;
 /** Watches in a row that failed or ended at once: after this many, watching from there will not bring what is missing. */
 const RELIST_AFTER = 5;
@@ -67,7 +67,7 @@ const ENDED = 'Watches end at once, and tell nothing';
 const WORKING_MS = 1_000;
 /** A watch that lasted this long was healthy, however it ended: what follows it starts with short delays again. */
 const HEALTHY_MS = 120_000;
-/** Bookmarks come once a minute if the API server knows what is new. After so long without an event, it is asked. */
+/** Bookmarks come once a minute if the API server knows what is new. After this long without an event, the server is asked. */
 const SILENT_MS = 120_000;
 
 export async function runReflector<T>(options: ReflectorOptions<T>, signal: AbortSignal): Promise<void> {
