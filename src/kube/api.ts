@@ -33,7 +33,7 @@ export interface ListOptions extends TurnOptions {
   /** Objects per page. Absent: all in one answer. */
   readonly limit?: number | undefined;
   readonly continueToken?: string | undefined;
-  /** With `resourceVersion`, answers at least as new as that (resourceVersionMatch=NotOlderThan). */
+  /** Asks for an answer at least as new as this version (resourceVersionMatch=NotOlderThan). */
   readonly notOlderThan?: string | undefined;
   /** Only metadata (PartialObjectMetadata): contents never reach this process. */
   readonly metadataOnly?: boolean | undefined;
@@ -49,7 +49,7 @@ export interface WatchOptions extends TurnOptions {
   readonly namespace?: string | undefined;
   /** Only objects with this name: at most one per namespace. */
   readonly name?: string | undefined;
-  /** Reports what came after it. With `sendInitialEvents`: no older than it, or, if undefined, no older than the request. */
+  /** The watch reports what came after it. With `sendInitialEvents`: no older than it, or, if undefined, no older than the request. */
   readonly resourceVersion: string | undefined;
   /**
    * First reports everything there is as added, with changes meanwhile, until a bookmark with `endsInitialEvents`. Invalid (422) if the

@@ -24,9 +24,7 @@ export interface Failure {
   readonly planned: boolean;
   /** A call was tried, and the other side failed to do what it usually does: it may do so next time. */
   readonly mayPass: boolean;
-  /**
-   * The call was held back (`isHeldBack`), since this moment if known: it says no more than the last one tried. Undefined: it was tried.
-   */
+  /** The call was held back (`isHeldBack`), since this moment if known, so it says nothing new. Undefined: it was tried. */
   readonly heldBack: { readonly sinceMs: number | undefined } | undefined;
   readonly details: Omit<LastError, 'time'>;
 }

@@ -20,7 +20,7 @@ const NOBODY = '';
 /** The library sends only `as` of an impersonation: without the rest it would act as somebody other than the file says. */
 const UNSENT = ['as-groups', 'as-uid', 'as-user-extra'] as const;
 
-/** Fields that the library does not read: it knows a token file under another name than kubectl. */
+/** Fields that the library does not read: it knows a token's file by another name than kubectl does. */
 const userFields = z.looseObject({ tokenFile: z.string().optional() });
 const withUsers = z
   .object({ users: z.array(z.object({ name: z.string(), user: userFields.nullish() })) })

@@ -24,7 +24,7 @@ export function proxyFor(server: string, named: string | undefined, env: NodeJS.
   );
 }
 
-/** Reads NO_PROXY as Go does: names with their subdomains, addresses, networks, each with or without a port; and always this machine. */
+/** Reads NO_PROXY as Go does: names with subdomains, addresses, networks, each with or without a port. This machine is always excepted. */
 function isExcepted({ protocol, hostname, port }: URL, exceptions: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (host === 'localhost' || isIn(LOOPBACK, host)) return true;

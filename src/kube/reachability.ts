@@ -25,9 +25,9 @@ interface Outage {
 /**
  * Whether the API server can be reached, judging by all requests of a process. A request without any answer begins an outage, whether
  * refused or reset, as by a load balancer that has no server left; the next answer ends it.
- * - In an outage the lists and watches of reflectors take turns, and nothing else waits: a renewal may find a server that they do not.
- *   client-go has each reflector wait for up to 30 s by itself, to spare a server that has too much to do. That does not spare a server
- *   that is not reached, and finds it late. With turns an outage costs one attempt every 1 to 2 s, however many kinds and namespaces are
+ * - In an outage the lists and watches of reflectors take turns, and nothing else waits: a renewal may reach a server that they do not.
+ *   client-go has each reflector wait for up to 30 s by itself, to spare a server that has too much to do. A server that is not reached
+ *   is not spared by that, only found late. With turns, an outage costs one attempt every 1 to 2 s, however many kinds and namespaces are
  *   watched.
  * - The first answer to anything, such as a renewal of the Lease, lets all of them go on, spread over a second.
  * - What the answer says does not matter here: after a 429 or 503 each waits as its backoff and Retry-After say. So does one that

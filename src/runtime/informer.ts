@@ -22,7 +22,7 @@ export class Informer<T extends AnyObject> {
   readonly #handlers: StoreChange<T>[] = [];
   /** Scopes whose first list has not ended. */
   readonly #unsynced: Set<string | undefined>;
-  /** Scopes with a list that asks for what is true now, and what we have written since: the list may not know that. */
+  /** Scopes with a list under way that asks for what is true now, and what we have written since, which it may not know. */
   readonly #ownSince = new Map<string | undefined, Set<ObjectKey>>();
   readonly #synced = Promise.withResolvers<void>();
   readonly synced = this.#synced.promise;

@@ -1,5 +1,5 @@
 /*
- * One pass for one key, as controller-runtime's Reconciler: read, observe, decide, act, report. All kinds use this one. It reads
+ * One pass for one key, like controller-runtime's Reconciler: read, observe, decide, act, report. All kinds use this one. It reads
  * everything first, then decides, then changes. It writes the status once, and only if it differs (also midway, if a deletion takes 5 s;
  * and facts again, after a conflict). It never goes on from its own change but looks again, so a crash is an ordinary case.
  */

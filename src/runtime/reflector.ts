@@ -1,5 +1,5 @@
 /*
- * Follows a collection, as client-go's Reflector: lists it, then watches it from there, for ever.
+ * Follows a collection, like client-go's Reflector: lists it, then watches it from there, for ever.
  *
  *   list ──ok──► watch ──closed or failed──► watch (from the last version seen)
  *    ▲  │failed     │ too old (410) or refused otherwise (such as 404), or failed at once, again and again

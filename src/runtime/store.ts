@@ -1,7 +1,7 @@
 /*
  * The objects of one kind as last seen: client-go's Store with DeltaFIFO's duties, as handlers also hear of what a list lacks.
- * - An object never goes back to an older version of itself, however late a list or an answer arrives. The exception is a list that asked
- *   for what is true now (`evenIfOlder`; like `#ended`, without a counterpart). Resource versions of one resource are comparable numbers.
+ * - An object never goes back to an older version, however late a list or an answer arrives. The exception is a list that asked for what
+ *   is true now (`evenIfOlder`; client-go lacks this and `#ended`). Resource versions of one resource are comparable numbers.
  * - Objects are kept packed and read when asked for: a caller may keep one, and nobody can change it.
  */
 
