@@ -86,7 +86,7 @@ export class Others {
     return spec.holderIdentity !== REPLICAS && !isFree(spec, wasSeen);
   }
 
-  /** Reports whether it may act, as far as its Lease tells. Removes the Lease of one that has gone. */
+  /** Reports whether it may act, as far as its Lease shows. Removes the Lease of one that has gone. */
   #mayAct(name: string, other: Other, lease: AnyObject | undefined, now: number): boolean {
     const { api, namespace, aside, onDead } = this.#options;
     const isOver = now - other.since >= other.durationMs;
