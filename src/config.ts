@@ -6,22 +6,22 @@ import { DURATION_PATTERN, parseDuration } from './base/duration.ts';
 import { LEASE_TIMES, type LeaseTimes, problemOf } from './kube/lease.ts';
 import { parseAddress } from './serving/http-server.ts';
 
-/** How the operator was started: read once, checked whole. */
+/** How the operator was started: read once, checked as a whole. */
 export interface Config {
-  /** Path; undefined: in-cluster, else the default kubeconfig. */
+  /** Path; undefined: in-cluster, otherwise the default kubeconfig. */
   readonly kubeconfig: string | undefined;
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
-  /** How Secrets are known. */
+  /** How to learn about Secrets. */
   readonly secrets: 'watch' | 'get';
   readonly metricsAddress: string;
-  /** Paths of certificate and key, where /metrics is served over TLS to those who may see it; undefined: to everybody. */
+  /** Paths of certificate and key if /metrics is served over TLS to those who may see it; undefined: to everybody. */
   readonly metricsSecure: { readonly cert: string; readonly key: string } | undefined;
   readonly healthAddress: string;
   readonly leaderElect: boolean;
   readonly shardBySpace: boolean;
   readonly leaseTimes: LeaseTimes;
-  /** Workers a kind. */
+  /** Workers per kind. */
   readonly concurrency: number;
   readonly allowedBaseURLs: readonly string[] | undefined;
   readonly allowHTTP: boolean;
@@ -30,8 +30,8 @@ export interface Config {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'json' | 'pretty';
   /**
-   * Variables that look like ours and mean nothing: typing errors, perhaps. They are no error, because Kubernetes gives
-   * pods such variables for each Service, by its name.
+   * Variables that look like ours but mean nothing, perhaps typing errors. They are not refused, because Kubernetes gives pods such
+   * variables for each Service, by its name.
    */
   readonly unknownVariables: readonly string[];
 }
@@ -120,7 +120,7 @@ const list = z.string().transform((text) => {
 const yesOrNo = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
 const address = z.string().refine(isAddress, 'must be host:port, such as :8080 or 127.0.0.1:8080');
 const duration = z.string().regex(DURATION_PATTERN, 'must be a duration such as 15s').transform(parseDuration);
-/** Others a space cannot name, so that they would allow nothing. */
+/** A space cannot name any other URL, so it would allow nothing. */
 function isBaseURL(url: URL | null): boolean {
   if (url === null || !/^https?:$/.test(url.protocol)) return false;
   return url.username === '' && url.password === '' && !/[?#]/.test(url.href);
@@ -164,7 +164,7 @@ const schema = z.object({
   'log-format': z.enum(['json', 'pretty'], 'must be json or pretty'),
 });
 
-/** What is wrong with flags and environment, all of it, one line each. */
+/** Everything that is wrong with flags and environment, one line each. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -180,7 +180,7 @@ export function parseConfig(argv: readonly string[], env: Readonly<Record<string
   if (!result.success) {
     for (const issue of result.error.issues) {
       const name = String(issue.path[0]);
-      // What stands before an @ in a URL may be a password.
+      // The part before an @ in a URL may be a password.
       const shown = String(given[name]).replaceAll(/\/\/[^/@,]*@/g, '//***@');
       problems.push(`--${name} (${variableOf(name)}) ${issue.message}, not "${shown}"`);
     }
@@ -220,7 +220,7 @@ export function parseConfig(argv: readonly string[], env: Readonly<Record<string
   });
 }
 
-/** Who names files expects TLS, and TLS needs both. Throws ConfigError. */
+/** Anybody who names files expects TLS, and TLS needs both. Throws ConfigError. */
 function metricsFiles(secure: boolean, cert: string, key: string): Config['metricsSecure'] {
   if (!secure && cert === '' && key === '') return undefined;
   if (secure && cert !== '' && key !== '') return { cert, key };
@@ -235,7 +235,7 @@ const OURS: ReadonlySet<string> = new Set(Object.keys(FLAGS).map(variableOf));
 /** What Kubernetes sets for a Service whose name begins with ours. */
 const OF_A_SERVICE = /_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_\d+_(TCP|UDP|SCTP)(_.*)?)?)$/;
 
-/** What the tools beside the operator read. */
+/** Variables read by the tools beside the operator. */
 const OF_A_TOOL = /^MOORING_(CACHE|CHROMIUM|TEST_.*|CONFORMANCE_.*)$/;
 
 function isUnknown(name: string): boolean {
@@ -252,7 +252,7 @@ function readFlags(argv: readonly string[]): ReadonlyMap<string, string> {
   }
 }
 
-/** `--leader-elect` and `--no-leader-elect` with the value that Kubernetes components take there, so that any other is told. */
+/** Gives `--leader-elect` and `--no-leader-elect` the value that Kubernetes components take there, so that any other value is reported. */
 function withValue(argument: string): string {
   const [, no, name = ''] = /^--(no-)?([a-z-]+)$/.exec(argument) ?? [];
   return FLAGS[name]?.type === 'boolean' ? `--${name}=${no === undefined}` : argument;

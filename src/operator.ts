@@ -19,47 +19,47 @@ import { LeaderElector } from './runtime/leader-election.ts';
 import type { WorkQueue } from './runtime/workqueue.ts';
 
 export interface OperatorDependencies extends ControllerDependencies {
-  /** How Secrets are known: `get` neither lists nor watches them. Default: watch. */
+  /** How to learn about Secrets: `get` neither lists nor watches them. Default: watch. */
   readonly secrets?: 'watch' | 'get' | undefined;
-  /** The Lease to act under; undefined: alone, without one. */
+  /** The Lease to act under; undefined: this process acts alone, without one. */
   readonly lease: OwnLease | undefined;
-  /** All replicas act, each on spaces of its own; they agree by Leases in the namespace of `lease`, and hold that one together. */
+  /** All replicas act, each on its own spaces. They agree by Leases in the namespace of `lease`, and hold that one together. */
   readonly shardBySpace?: boolean | undefined;
 }
 
 interface OwnLease extends Partial<LeaseTimes> {
   readonly namespace: string;
   readonly name: string;
-  /** For the Lease alone, so that its renewal waits for nothing else. Default: that for all. */
+  /** Used for the Lease alone, so that its renewal waits for nothing else. Default: the API for everything. */
   readonly api?: KubeApi;
 }
 
 export interface Operator {
-  /** Works until the signal aborts; resolves when what was in hand is done. Rejects when the lease was lost. */
+  /** Works until the signal aborts; resolves when running work has ended. Rejects if the lease was lost. */
   run(signal: AbortSignal): Promise<void>;
-  /** Why it is not ready to work yet; undefined: it is. */
+  /** Returns why it is not ready to work yet; undefined if it is. */
   notReady(): string | undefined;
-  /** Whether it acts, or stands by for another process that does. */
+  /** Reports whether it acts, rather than standing by for another process that does. */
   acts(): boolean;
-  /** What is stuck; undefined: nothing is. */
+  /** Returns what is stuck; undefined if nothing is. */
   stuck(): string | undefined;
-  /** Why it must not change anything now; undefined: it may. */
+  /** Returns why it must not change anything now; undefined if it may. */
   fence(): string | undefined;
 }
 
-/** How long clusters wait at the start for the first look at their spaces: a cloud that hangs must not hold all up. */
+/** How long clusters wait at the start for the first look at their spaces: a cloud that hangs must not hold up everything. */
 const FIRST_LOOK_MS = 2_000;
-/** A pass that takes so long hangs: every call that it makes has a shorter limit. */
+/** A pass that takes this long hangs: every call that it makes has a shorter limit. */
 const STUCK_MS = 15 * 60_000;
-/** While attempts to take part fail, they follow one another sooner, though a request may hang. */
+/** Failed attempts to take part follow one another sooner than this, even if a request hangs. */
 const REFUSED_MS = 10_000;
-/** How long what is in hand may take to end after the signal. */
+/** How long running work may take to end after the signal. */
 const DRAIN_MS = 20_000;
 
-/** The whole operator over its seams; production and simulation differ in the dependencies only. */
+/** The whole operator over its seams; production and simulation differ only in the dependencies. */
 export function createOperator(given: OperatorDependencies): Operator {
   const { lease, shardBySpace = false } = given;
-  /** The last attempt to take part that failed, and when; monotonic clock. */
+  /** The last failed attempt to take part, and when it was; monotonic clock. */
   let refused: { readonly atMs: number; readonly message: string } | undefined;
   const failing = (what: string) => (error: unknown) => {
     refused = { atMs: given.clock.monotonic(), message: messageOf(error) };
@@ -87,9 +87,9 @@ export function createOperator(given: OperatorDependencies): Operator {
   });
   const collections = collectionsOf(informers);
   let leading = false;
-  /** Until then, however long this process has stood by, another one may have acted. */
+  /** Until then another process may have acted, however long this one has stood by. */
   let leadingSinceMs = clock.now();
-  /** It is to act, and clusters wait for the first look at their spaces. */
+  /** It should act, but clusters wait for the first look at their spaces. */
   let looking = false;
   const gauges = new Gauges();
   gauges.watch(DATABASE_SPACES.kind, informers.spaces);
@@ -104,7 +104,7 @@ export function createOperator(given: OperatorDependencies): Operator {
     leader: acts(),
   }));
 
-  /** Works until the signal aborts; what is in hand then has some time to end. */
+  /** Works until the signal aborts; running work then has some time to end. */
   async function work(signal: AbortSignal): Promise<void> {
     leading = true;
     leadingSinceMs = clock.now();
@@ -120,9 +120,9 @@ export function createOperator(given: OperatorDependencies): Operator {
       }),
     ]);
     try {
-      // It does not end by itself; that it fails is told at once.
+      // It does not end by itself; a failure is reported at once.
       await Promise.race([working, aborted(signal)]);
-      // Whoever may not change anything any more has nothing to bring to an end.
+      // A process that may no longer change anything has nothing to finish.
       if (fence() === undefined) await Promise.race([working, sleep(clock, DRAIN_MS, kill.signal)]);
     } finally {
       kill.abort();
@@ -135,7 +135,7 @@ export function createOperator(given: OperatorDependencies): Operator {
     fence,
     acts,
     async run(signal) {
-      // Whatever ends first, ends all: a lost lease, too.
+      // Whatever ends first ends everything, including a lost lease.
       const end = new AbortController();
       const stop = AbortSignal.any([signal, end.signal]);
       const watching = Promise.all(collections.map(({ informer }) => informer.run(stop)));
@@ -181,7 +181,7 @@ export function createOperator(given: OperatorDependencies): Operator {
   };
 }
 
-/** `failing`: makes who is told of each attempt that fails. */
+/** `failing`: returns a handler for each failed attempt. */
 function electorFor(
   dependencies: OperatorDependencies,
   lease: OwnLease,
@@ -198,7 +198,7 @@ function electorFor(
   });
 }
 
-/** Clusters are judged by the List of their space; before it there is nothing to say of them but that they wait for it. */
+/** Clusters are judged by the List of their space. Before it, all that can be said is that they wait for it. */
 async function firstLook(spaces: WorkQueue, clock: Clock, signal: AbortSignal): Promise<void> {
   const deadline = clock.monotonic() + FIRST_LOOK_MS;
   while ((spaces.depth > 0 || spaces.inProgress.size > 0) && clock.monotonic() < deadline && !signal.aborted) {

@@ -2,27 +2,27 @@ import { GROUP, isOfGroup } from '../base/group.ts';
 import { nearest } from '../base/nearest.ts';
 import type { ObjectKey, ObjectMeta } from './object.ts';
 
-/* What a person says to the operator about one object of any kind, besides its spec. */
+/* What a person tells the operator about an object of any kind, besides its spec. */
 
-/** `true`: nothing is changed for it. */
+/** `true`: nothing is changed for the object. */
 export const PAUSED = `${GROUP}/paused`;
-/** Any new value: it is looked at now. */
+/** Any new value: the object is looked at now. */
 export const RECONCILE_AT = `${GROUP}/reconcile-at`;
-/** `true`: when it is deleted, all is left as it is. */
+/** `true`: when the object is deleted, everything is left as it is. */
 export const ABANDON = `${GROUP}/abandon`;
-/** Ends a message of an object whose deletion waits for something. */
+/** The end of messages about an object whose deletion waits for something. */
 export const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
 
-/* Of some kinds only: */
+/* For some kinds only: */
 
 /** A new value asks for a new password now. */
 export const ROTATE_AT = `${GROUP}/rotate-at`;
-/** Names, by its creation time, a cluster that is to be taken for this object's. */
+/** Names, by its creation time, a cluster to treat as this object's. */
 export const ACCEPT_IDENTITY = `${GROUP}/accept-identity`;
 
 const NAMES: readonly string[] = [PAUSED, RECONCILE_AT, ABANDON, ROTATE_AT, ACCEPT_IDENTITY];
 
-/** What a person seems to have meant something by, and nothing goes by: for them to read; undefined: there is none. */
+/** Returns a text for people about annotations that seem to be meant for Mooring but have no effect; undefined if there are none. */
 export function mistakesIn({ annotations = {} }: Pick<ObjectMeta, 'annotations'>): string | undefined {
   const values = [PAUSED, ABANDON].flatMap((name) => {
     const value = annotations[name] ?? '';
@@ -37,18 +37,18 @@ export function mistakesIn({ annotations = {} }: Pick<ObjectMeta, 'annotations'>
   return mistakes.length === 0 ? undefined : mistakes.join('. ');
 }
 
-/** What begins as all others do is compared by the rest. */
+/** All names begin alike, so only the rest is compared. */
 function remedyFor(name: string): string {
   const rest = (each: string) => each.slice(each.lastIndexOf('/') + 1);
   const meant = nearest(rest(name), NAMES.map(rest));
   return meant === undefined ? `the names are ${NAMES.join(', ')}` : `write ${GROUP}/${meant} if that is meant`;
 }
 
-/** What was told of which object, so that each mistake is told once for as long as it stands. */
+/** What was reported for which object, so that each mistake is reported once while it lasts. */
 export class Mistakes {
   readonly #told = new Map<ObjectKey, string>();
 
-  /** What is to be told now; undefined: nothing. */
+  /** Returns what to report now; undefined: nothing. */
   news(key: ObjectKey, metadata: ObjectMeta): string | undefined {
     const mistakes = mistakesIn(metadata);
     if (mistakes === this.#told.get(key)) return undefined;
@@ -62,7 +62,7 @@ export class Mistakes {
   }
 }
 
-/** Whether a person asked for a look, and no pass has told since. */
+/** Reports whether a person asked for a look that no pass has reported yet. */
 export function isAsked(
   { annotations }: ObjectMeta,
   { lastHandledReconcileAt = '' }: { readonly lastHandledReconcileAt?: string | undefined },

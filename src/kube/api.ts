@@ -15,12 +15,12 @@ export const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'config
 export const NAMESPACES: Resource = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace' };
 export const EVENTS: Resource = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event' };
 
-/** Anything with metadata. What else an object holds is for its reader to check. */
+/** Anything with metadata. Whatever else an object holds, its reader must check. */
 export interface AnyObject {
   readonly metadata: ObjectMeta;
 }
 
-/** `namespace` undefined: of all namespaces, or cluster-scoped. */
+/** `namespace` undefined: in all namespaces, or cluster-scoped. */
 export interface ObjectRef {
   readonly namespace?: string | undefined;
   readonly name: string;
@@ -28,12 +28,12 @@ export interface ObjectRef {
 
 export interface ListOptions extends TurnOptions {
   readonly namespace?: string | undefined;
-  /** Only what is called so: in each namespace at most one. */
+  /** Only objects with this name: at most one per namespace. */
   readonly name?: string | undefined;
   /** Objects per page. Absent: all in one answer. */
   readonly limit?: number | undefined;
   readonly continueToken?: string | undefined;
-  /** With `resourceVersion`, answers at least as new as it (resourceVersionMatch=NotOlderThan). */
+  /** Asks for an answer at least as new as this version (resourceVersionMatch=NotOlderThan). */
   readonly notOlderThan?: string | undefined;
   /** Only metadata (PartialObjectMetadata): contents never reach this process. */
   readonly metadataOnly?: boolean | undefined;
@@ -47,13 +47,13 @@ export interface ListPage {
 
 export interface WatchOptions extends TurnOptions {
   readonly namespace?: string | undefined;
-  /** Only what is called so: in each namespace at most one. */
+  /** Only objects with this name: at most one per namespace. */
   readonly name?: string | undefined;
-  /** Tells what came after it. With `sendInitialEvents`: no older than it, or undefined: no older than the request. */
+  /** The watch reports what came after it. With `sendInitialEvents`: no older than it, or, if undefined, no older than the request. */
   readonly resourceVersion: string | undefined;
   /**
-   * First all that is there comes as added, and what happens meanwhile, until a bookmark with `endsInitialEvents`. Invalid (422)
-   * where the server cannot (streaming lists, by default since Kubernetes 1.34).
+   * First reports everything there is as added, with changes meanwhile, until a bookmark with `endsInitialEvents`. Invalid (422) if the
+   * server cannot do that (streaming lists, by default since Kubernetes 1.34).
    */
   readonly sendInitialEvents?: boolean | undefined;
   readonly timeoutSeconds: number;
@@ -65,11 +65,11 @@ export type WatchEvent =
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsInitialEvents?: true };
 
 /**
- * The Kubernetes API as this operator uses it: the seam for simulation. All methods throw `KubeError` for an answer that
- * is not a success, and `HttpError` where there was none. An ERROR event of a watch is thrown as the KubeError it holds.
+ * The Kubernetes API as this operator uses it: the seam for simulation. All methods throw `KubeError` for an answer that is not a
+ * success, and `HttpError` if there was no answer. An ERROR event of a watch is thrown as the KubeError it holds.
  */
 export interface KubeApi {
-  /** Undefined when there is none. */
+  /** Returns undefined if there is none. */
   get(
     resource: Resource,
     ref: ObjectRef,
@@ -77,13 +77,13 @@ export interface KubeApi {
     options?: { readonly metadataOnly?: boolean },
   ): Promise<AnyObject | undefined>;
   list(resource: Resource, options: ListOptions, signal?: AbortSignal): Promise<ListPage>;
-  /** Ends without an error when the server closes the watch, or has sent nothing for minutes. */
+  /** Ends without an error when the server closes the watch or has sent nothing for minutes. */
   watch(resource: Resource, options: WatchOptions, signal?: AbortSignal): AsyncIterable<WatchEvent>;
   /** A second call with the same name throws AlreadyExists (409). */
   create(resource: Resource, namespace: string, object: unknown, signal?: AbortSignal): Promise<AnyObject>;
   /**
-   * JSON merge patch. With `metadata.resourceVersion` in it, an object that changed since answers Conflict (409): the
-   * only protection against writing on what was not seen, as the server ignores `metadata.uid` on subresources.
+   * JSON merge patch. With `metadata.resourceVersion` in it, an object that has changed since then answers Conflict (409). That is the
+   * only protection against overwriting unseen changes, as the server ignores `metadata.uid` on subresources.
    */
   patch(
     resource: Resource,
@@ -92,7 +92,7 @@ export interface KubeApi {
     options?: { readonly subresource?: 'status' },
     signal?: AbortSignal,
   ): Promise<AnyObject>;
-  /** Returns false when there was none. With `uid`, another object of that name answers Conflict (409). */
+  /** Returns false if there was none. With `uid`, another object of that name answers Conflict (409). */
   delete(
     resource: Resource,
     ref: ObjectRef,
@@ -101,7 +101,7 @@ export interface KubeApi {
   ): Promise<boolean>;
 }
 
-/** metav1.Status of a request that failed. */
+/** The metav1.Status of a failed request. */
 export class KubeError extends Error {
   override readonly name = 'KubeError';
   readonly status: number;
@@ -110,7 +110,7 @@ export class KubeError extends Error {
   readonly retryAfterMs: number | undefined;
   /** metav1.StatusCause reasons, such as NamespaceTerminating. */
   readonly causes: readonly string[];
-  /** metav1.StatusCause of fields that are refused: path and the server's words. */
+  /** metav1.StatusCause of refused fields: path and the server's words. */
   readonly fields: readonly { readonly field: string; readonly message: string }[];
 
   constructor(
@@ -150,17 +150,17 @@ export function isGone(error: unknown): boolean {
   return error instanceof KubeError && (error.status === 410 || error.reason === 'Expired');
 }
 
-/** The server does not take the request as it is, and will not: it is wrong, or asks for what the server cannot do. */
+/** The server refuses the request and always will: it is wrong, or asks for something that the server cannot do. */
 export function isInvalid(error: unknown): boolean {
   return error instanceof KubeError && (error.status === 400 || error.status === 422);
 }
 
-/** The server has too much to do, or starts, or failed: it may answer otherwise the next time. */
+/** The server has too much to do, is starting, or failed: it may answer differently next time. */
 export function isBusy(error: unknown): boolean {
   return error instanceof KubeError && (error.status === 429 || error.status >= 500);
 }
 
-/** To ask once more for the same would change nothing; a login is renewed, and a busy server asks for patience. */
+/** Asking again for the same would change nothing. A login is renewed, and a busy server asks for patience. */
 export function isRefused(error: unknown): boolean {
   return error instanceof KubeError && error.status !== 401 && !isBusy(error);
 }

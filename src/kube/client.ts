@@ -21,13 +21,13 @@ export interface KubeClientOptions {
   /** Headers that authenticate. `renew` asks for fresh ones, after a 401. */
   readonly authorize: (renew: boolean) => Promise<Readonly<Record<string, string>>>;
   readonly userAgent: string;
-  /** Who owns the fields that patches set; default: the operator. */
+  /** The owner of the fields that patches set; default: the operator. */
   readonly fieldManager?: string;
-  /** Asked when the first byte of a write is about to leave: why it must not; undefined: it may. */
+  /** Called when the first byte of a write is about to leave: returns why it must not; undefined if it may. */
   readonly refusal?: (resource: Resource) => string | undefined;
-  /** Of all clients of a process for this server: reflectors wait for their turn while it is away. Default: they do not. */
+  /** Shared by all clients of a process for this server: reflectors take turns while it is away. Default: they do not. */
   readonly reachability?: Reachability;
-  /** Called after each request with the HTTP status, or 0 where there was no answer. */
+  /** Called after each request with the HTTP status, or 0 if there was no answer. */
   readonly onRequest?: (request: { verb: string; resource: string; code: number }) => void;
 }
 
@@ -36,8 +36,8 @@ type KubeRequest = Omit<HttpRequest, 'url'> & TurnOptions & { readonly path: str
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 const REQUEST_TIMEOUTS = { headersMs: 30_000, bodyMs: 30_000, totalMs: 60_000 };
 /**
- * A bookmark comes about every minute, where the server's database tells of its progress (etcd's watch-progress-notify-interval); elsewhere
- * nothing comes for as long as nothing changes. That cannot be told from a connection that is gone: who watches asks anew.
+ * A bookmark comes about every minute if the server's database reports its progress (etcd's watch-progress-notify-interval); otherwise
+ * nothing comes while nothing changes. That looks the same as a lost connection, so the caller watches again.
  */
 const WATCH_SILENCE_MS = 130_000;
 
@@ -45,14 +45,14 @@ const NOT_OLDER = { resourceVersionMatch: 'NotOlderThan' };
 /** metav1.InitialEventsAnnotationKey. */
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** A proxy may name an hour: for as long a watch would not be tried again. */
+/** A proxy may name an hour, during which a watch would not be tried again. */
 const MAX_RETRY_AFTER_S = 60;
 
 const JSON_TYPE = 'application/json';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const METADATA_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 
-/** Ends with the body, or where nothing more comes. */
+/** Yields the body until it ends, or nothing more comes. */
 async function* untilSilent(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -61,14 +61,14 @@ async function* untilSilent(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   }
 }
 
-/** What a person's commands need besides. */
+/** What a person's commands need in addition. */
 export interface KubeClient extends KubeApi {
   /**
-   * What server-side apply would make of the object, with defaults and after validation; nothing is stored (`dryRun=All`).
-   * `manager`: who applies; undefined: this client. Throws KubeError as the API server refuses it.
+   * Returns what server-side apply would make of the object, with defaults and after validation; nothing is stored (`dryRun=All`).
+   * `manager`: who applies; undefined: this client. Throws KubeError if the API server refuses it.
    */
   applyDryRun(resource: Resource, object: AnyObject, manager?: string, signal?: AbortSignal): Promise<AnyObject>;
-  /** The same of a JSON merge patch; fields that there are not are refused. */
+  /** The same for a JSON merge patch; unknown fields are refused. */
   patchDryRun(resource: Resource, ref: ObjectRef, patch: unknown, signal?: AbortSignal): Promise<AnyObject>;
 }
 
@@ -144,7 +144,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       });
       const metadata = asRecord(asRecord(body)['metadata']);
       const items = asRecord(body)['items'];
-      // Something that stands before the API server may say 200, and that there is nothing would be news.
+      // Something in front of the API server may answer 200, and an empty list would be news.
       if (typeof metadata['resourceVersion'] !== 'string') throw new HttpError('lost', 'The answer is not a list');
       return {
         items: (Array.isArray(items) ? items : []).map(toObject),
@@ -225,7 +225,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   };
 }
 
-/** What a webhook that refuses the Secret may repeat of this request. */
+/** Returns the values in this request that a webhook may repeat when it refuses the Secret. */
 function secretsIn(body: string | undefined): readonly string[] {
   const { data, stringData } = asRecord(body === undefined ? undefined : JSON.parse(body));
   const plain = Object.entries(asRecord(data)).map(
@@ -253,7 +253,7 @@ function objectPath(resource: Resource, ref: ObjectRef): string {
   return `${collectionPath(resource, ref.namespace)}/${encodeURIComponent(ref.name)}`;
 }
 
-/** By which a right to one name is enough, too. */
+/** With this selector, a right to one name is enough. */
 function named({ name }: Pick<ListOptions, 'name'>): Record<string, string> {
   return name === undefined ? {} : { fieldSelector: `metadata.name=${name}` };
 }
@@ -286,7 +286,7 @@ function toObject(value: unknown): AnyObject {
   return value as AnyObject;
 }
 
-/** What is not stored has no version. */
+/** An object that is not stored has no version. */
 function notStored(value: unknown): AnyObject {
   const answer = asRecord(value);
   return toObject({ ...answer, metadata: { resourceVersion: '', ...asRecord(answer['metadata']) } });
@@ -316,7 +316,7 @@ function toKubeError(response: HttpResponse, text: string, what: string): KubeEr
   try {
     status = asRecord(JSON.parse(text));
   } catch {
-    // Proxies and the router answer in plain text; that of the router says no more than the status does.
+    // Proxies and the router answer in plain text; the router's says no more than the status does.
     const isRouter = text.trim() === '404 page not found';
     status = { message: isRouter ? 'the API server has no such resource' : text.slice(0, 200) };
   }

@@ -1,6 +1,6 @@
 import { instant } from '../base/instant.ts';
 
-/** All that Mooring tells of, of any kind. Others are other controllers'. */
+/** All condition types that Mooring reports, for any kind. Others belong to other controllers. */
 const OWN_TYPES: ReadonlySet<string> = new Set([
   'Ready',
   'Reconciling',
@@ -23,13 +23,13 @@ export interface Condition {
   readonly lastTransitionTime: string;
 }
 
-/** A condition as a decision states it: what is true now. When that began is not its concern. */
+/** A condition as a decision states it: what is true now, without when that began. */
 export interface ConditionUpdate extends Pick<Condition, 'type' | 'status' | 'reason' | 'message'> {
-  /** It is told as a warning, whatever its status. Not written into the condition. */
+  /** Reported as a warning, whatever its status. Not written into the condition. */
   readonly warning?: true;
 }
 
-/** The condition of this type; undefined: there is none. As apimachinery's function of that name. */
+/** Returns the condition of this type, or undefined. Like apimachinery's function of that name. */
 export function findStatusCondition<C extends Pick<Condition, 'type'>>(
   conditions: readonly C[] | undefined,
   type: string,
@@ -37,7 +37,7 @@ export function findStatusCondition<C extends Pick<Condition, 'type'>>(
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether there is a condition of this type, and it is `True`. As apimachinery's function of that name. */
+/** Reports whether there is a condition of this type that is `True`. Like apimachinery's function of that name. */
 export function isStatusConditionTrue(
   conditions: readonly Pick<Condition, 'type' | 'status'>[] | undefined,
   type: string,
@@ -46,8 +46,8 @@ export function isStatusConditionTrue(
 }
 
 /**
- * The message of the condition of this type that says the same already, of this generation; undefined: none does. While calls
- * are held back during an outage there is nothing new to say, so what was found stands, and is not written with each try.
+ * Returns the message of the condition of this type that already says the same in this generation; undefined if none does. While calls
+ * are held back during an outage there is nothing new to say: what was found stays, and is not written with each try.
  */
 export function toldBefore(
   conditions: readonly Condition[] | undefined,
@@ -57,13 +57,13 @@ export function toldBefore(
   return before?.reason === reason && before.observedGeneration === generation ? before.message : undefined;
 }
 
-/** metav1.Condition allows 32,768; a person reads less, and status must not grow without bound. */
+/** metav1.Condition allows 32,768. A person reads less, and status must not grow without bound. */
 const MAX_MESSAGE_LENGTH = 1024;
 
 /**
- * The conditions after an update: those of `updates`, in their order, then those of other controllers. Of our own, what is not
- * named is gone: conditions such as Stalled exist only while true. `lastTransitionTime` is kept while `status` stays the same; one of `previous`
- * that is handed on as it is was not judged again, and stays one of its own generation.
+ * Returns the conditions after an update: those of `updates`, in their order, then those of other controllers. Our own are dropped if not
+ * named: conditions such as Stalled exist only while true. `lastTransitionTime` is kept while `status` stays the same. A condition of
+ * `previous` that is passed on as it is was not judged again, and keeps its own generation.
  */
 export function setConditions(
   previous: readonly Condition[],
@@ -86,7 +86,7 @@ export function setConditions(
   return [...own, ...previous.filter((condition) => !isOwn(condition))];
 }
 
-/** Whether it is one of those that Mooring tells of. */
+/** Reports whether it is one of Mooring's own types. */
 export function isOwn({ type }: Pick<Condition, 'type'>): boolean {
   return OWN_TYPES.has(type);
 }

@@ -20,14 +20,14 @@ export interface KubeConnection {
   readonly inPod: boolean;
 }
 
-/** There is no such file: whoever named it knows how to name another. */
+/** The file does not exist; the user who named it knows how to name another. */
 export class NoKubeconfigError extends Error {
   override readonly name = 'NoKubeconfigError';
 }
 
 /**
- * How to reach the API server: the named kubeconfig, else the pod's service account, else the default kubeconfig.
- * Throws when the file cannot be read or names no cluster.
+ * Returns how to reach the API server: by the named kubeconfig, otherwise the pod's service account, otherwise the default kubeconfig.
+ * Throws if the file cannot be read or names no cluster.
  */
 export async function loadKubeConnection(
   clock: Clock,
@@ -45,7 +45,7 @@ async function loadFileConnection(
   kubeconfig: string | undefined,
   context: string | undefined,
 ): Promise<KubeConnection> {
-  // Only where there is a kubeconfig: it takes half a second and some 55 MB.
+  // Loaded only if a kubeconfig is used: it takes half a second and some 55 MB.
   const { readKubeconfig, tellPlugin } = await import('./kubeconfig.ts');
   const source = kubeconfig ?? defaultKubeconfig(process.env);
   if (source === undefined) throw new Error('There is no kubeconfig: set KUBECONFIG, or name one with --kubeconfig');
@@ -107,7 +107,7 @@ async function loadFileConnection(
   };
 }
 
-/** Where kubectl looks where none is named; undefined: there is none. */
+/** Returns where kubectl looks if no file is named; undefined if there is none. */
 export function defaultKubeconfig(env: NodeJS.ProcessEnv): string | undefined {
   const usual = join(env['HOME'] || homedir(), '.kube', 'config');
   return env['KUBECONFIG'] || (existsSync(usual) ? usual : undefined);
@@ -118,7 +118,7 @@ function contextsOf(config: Kubeconfig['config']): string {
   return names.length === 0 ? '' : `: set current-context to one of ${names.join(', ')}`;
 }
 
-/** The files that KUBECONFIG lists, without those that are not there; or the one that is named. */
+/** Returns the existing files that KUBECONFIG lists, or the one that is named. */
 function filesOf(kubeconfig: string): readonly string[] {
   if (existsSync(kubeconfig)) return [kubeconfig];
   const there = kubeconfig.split(delimiter).filter((path) => path !== '' && existsSync(path));
@@ -126,7 +126,7 @@ function filesOf(kubeconfig: string): readonly string[] {
   throw new NoKubeconfigError(`There is no kubeconfig ${kubeconfig}`);
 }
 
-/** What an exec plugin printed instead of a credential may be one: no word of it is repeated. */
+/** What an exec plugin printed instead of a credential may be one: none of it is repeated. */
 function loginError(error: unknown): never {
   if (error instanceof SyntaxError) throw new Error('The exec plugin of the kubeconfig printed no ExecCredential');
   throw new Error(`Cannot get a login as the kubeconfig says: ${messageOf(error).trim()}`, { cause: error });

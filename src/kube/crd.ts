@@ -2,7 +2,7 @@ import { GROUP, VERSION } from '../base/group.ts';
 import type { ResourceDefinition } from './definition.ts';
 import { type StructuralSchema, StructuralSchemaError, structuralSchema } from './structural-schema.ts';
 
-/** What of an apiextensions.k8s.io/v1 CustomResourceDefinition is written here. */
+/** The parts of an apiextensions.k8s.io/v1 CustomResourceDefinition that are written here. */
 export interface CustomResourceDefinition {
   readonly apiVersion: 'apiextensions.k8s.io/v1';
   readonly kind: 'CustomResourceDefinition';
@@ -10,7 +10,7 @@ export interface CustomResourceDefinition {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** Whether a resource is namespaced is not a choice: all of ours are. */
+/** The scope is not a choice: all our resources are namespaced. */
 export function customResourceDefinition(definition: ResourceDefinition): CustomResourceDefinition {
   const { kind, plural, singular, shortNames, categories } = definition;
   return {
@@ -36,9 +36,8 @@ export function customResourceDefinition(definition: ResourceDefinition): Custom
 }
 
 /**
- * The schema of the whole object. Its status is there from birth, with the defaults of its fields, so that
- * observedGeneration (-1) tells that the operator has not seen the object yet.
- * Throws StructuralSchemaError when a field cannot be said, or has no description.
+ * Returns the schema of the whole object. Its status exists from the start, with its fields' defaults, so observedGeneration (-1) shows
+ * that the operator has not seen the object yet. Throws StructuralSchemaError when a field cannot be expressed or has no description.
  */
 export function resourceSchema(definition: ResourceDefinition): StructuralSchema {
   const spec = structuralSchema(definition.spec, 'spec');
@@ -65,7 +64,7 @@ export interface Field {
   readonly required: boolean;
 }
 
-/** A schema and all fields in it, depth first in written order. Items of lists and values of maps count with their field. */
+/** Returns a schema and all fields in it, depth first in written order. Items of lists and values of maps count with their field. */
 export function fieldsOf(schema: StructuralSchema, path: string, required = true): readonly Field[] {
   return [{ path, schema, required }, ...childrenOf(schema, path)];
 }

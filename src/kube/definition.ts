@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 import { frozen } from '../base/immutable.ts';
 
-/** What a kind of ours is called and holds: the one source of its CustomResourceDefinition, its types and its parsing. */
+/** The names and contents of one of our kinds: the one source of its CustomResourceDefinition, its types and its parsing. */
 export interface ResourceDefinition<Spec = unknown, Status = unknown> {
   readonly kind: string;
   readonly plural: string;
@@ -11,11 +11,11 @@ export interface ResourceDefinition<Spec = unknown, Status = unknown> {
   /** Shown by `kubectl explain`. */
   readonly description: string;
   readonly spec: z.ZodType<Spec>;
-  /** What must be so for a spec to be read, where `spec` has rules that came later and that the kind judges itself. Default: `spec`. */
+  /** What a spec must satisfy to be read, if `spec` has later rules that the kind judges itself. Default: `spec`. */
   readonly storedSpec?: z.ZodType<Spec>;
   readonly status: z.ZodType<Status>;
   readonly printerColumns: readonly PrinterColumn[];
-  /** CEL rules on the whole object; of its metadata they see the name only. Rules on spec are in its schema. */
+  /** CEL rules on the whole object; of its metadata they see only the name. Rules on spec are in its schema. */
   readonly rules?: readonly ValidationRule[];
 }
 
@@ -32,7 +32,7 @@ export interface PrinterColumn {
 export interface ValidationRule {
   readonly rule: string;
   readonly message: string;
-  /** CEL for a message that names values; `message` stands in where it fails. */
+  /** CEL for a message that names values; if it fails, `message` is used. */
   readonly messageExpression?: string;
   /** The field that the error names, relative to where the rule is, such as `.region`. */
   readonly fieldPath?: string;
@@ -57,7 +57,7 @@ export function parseSpec<Spec>(
   return { ok: false, message: issues.map(({ field, text }) => `${field} ${text}`).join('; ') };
 }
 
-/** A field that cannot be as it is. */
+/** A field with an invalid value. */
 export interface FieldIssue {
   /** Such as `spec.storageSizeGB`. */
   readonly field: string;
@@ -65,21 +65,21 @@ export interface FieldIssue {
   readonly text: string;
 }
 
-/** What is wrong with a spec, by all of its rules, a field each. */
+/** Returns what is wrong with a spec by all of its rules, field by field. */
 export function specIssues(definition: { readonly spec: z.ZodType }, raw: unknown): readonly FieldIssue[] {
   const { error } = definition.spec.safeParse(raw ?? {});
   return error === undefined ? [] : error.issues.map((issue) => describeIssue(issue, raw));
 }
 
 /**
- * Reads a status. It never fails, because a status can be written again: top-level fields that cannot be read are as if
- * absent, so that one of them does not take the cluster's identity with it.
+ * Reads a status. Never fails, because a status can be written again: unreadable top-level fields count as absent, so that one of them
+ * does not take the cluster's identity with it.
  */
 export function parseStatus<Status>(definition: { readonly status: z.ZodType<Status> }, raw: unknown): Status {
   return parseInPart(definition.status, raw)?.value ?? definition.status.parse({});
 }
 
-/** What is left of a spec without the top-level fields that cannot be read, and which these are; undefined: it needs one of them. */
+/** Returns a spec without the top-level fields that cannot be read, and which these are; undefined: it needs one of them. */
 export function parseSpecInPart<Spec>(
   definition: { readonly spec: z.ZodType<Spec> },
   raw: unknown,
@@ -96,10 +96,10 @@ function parseInPart<T>(schema: z.ZodType<T>, raw: unknown) {
   return rest.success ? { value: rest.data, unread } : undefined;
 }
 
-/** Of values that cannot change any more, such as the parts of a cached object. */
+/** Results for values that can no longer change, such as the parts of a cached object. */
 const results = new WeakMap<z.ZodType, WeakMap<object, z.ZodSafeParseResult<unknown>>>();
 
-/** Many hear of one object, and each reads it: what cannot change is read once. */
+/** Many hear of one object, and each reads it: a value that can no longer change is parsed once. */
 function read<T>(schema: z.ZodType<T>, raw: unknown): z.ZodSafeParseResult<T> {
   if (!isRecord(raw) || !Object.isFrozen(raw)) return schema.safeParse(raw ?? {});
   const known = results.get(schema) ?? new WeakMap<object, z.ZodSafeParseResult<unknown>>();

@@ -4,7 +4,7 @@ import { HttpError } from '../base/http.ts';
 import { isBusy, isConflict, KubeError } from './api.ts';
 import { type Condition, toldBefore } from './condition.ts';
 
-/** As every status keeps it, beside its conditions. */
+/** The last error as every status keeps it, beside its conditions. */
 export interface LastError {
   readonly operation: string;
   readonly httpStatus?: number | undefined;
@@ -15,24 +15,24 @@ export interface LastError {
 
 /** What an error means to the object that it happened to. */
 export interface Failure {
-  /** `conflict`: it changed meanwhile, nothing to report. `transient`: time may mend it. `terminal`: a person must. */
+  /** `conflict`: it changed meanwhile, nothing to report. `transient`: it may pass with time. `terminal`: a person must fix it. */
   readonly lasting: 'conflict' | 'transient' | 'terminal';
   readonly reason: string;
   readonly message: string;
   readonly retryAfterMs: number | undefined;
   /** No call failed: a pass itself said that it has to look again. */
   readonly planned: boolean;
-  /** A call was tried, and the other side did not do what it does otherwise: it may the next time. */
+  /** A call was tried, and the other side failed to do what it usually does: it may do so next time. */
   readonly mayPass: boolean;
-  /** As `isHeldBack`: it says no more than the last failure that was tried, since this moment if it is known; undefined: it was tried. */
+  /** The call was held back (`isHeldBack`), since this moment if known, so it says nothing new. Undefined: it was tried. */
   readonly heldBack: { readonly sinceMs: number | undefined } | undefined;
   readonly details: Omit<LastError, 'time'>;
 }
 
-/** What failed, where it was none of the operations of an API. */
+/** The operation that failed, if it was none of an API's. */
 export const PASS = 'Reconcile';
 
-/** Of what was no call to the cloud or to a server. */
+/** For failures of anything but a call to the cloud or to a server. */
 const NO_CALL = { planned: false, heldBack: undefined } as const;
 
 export function failureOf(error: unknown): Failure {
@@ -95,7 +95,7 @@ const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
   invalid: 'Change the spec, or what the answer names in the cloud; it is tried again now and then',
 };
 
-/** A database server has logins, and no API tokens: only its default user may manage others (compatibility.md). */
+/** A database server has logins but no API tokens: only its default user may manage others (compatibility.md). */
 const SERVER_REMEDIES: typeof REMEDIES = {
   ...REMEDIES,
   invalid: 'Change the spec, or what the answer names on the server; it is tried again now and then',
@@ -103,7 +103,7 @@ const SERVER_REMEDIES: typeof REMEDIES = {
     "The login that Mooring works with there may not do that, as only a server's default user may manage others: put the default user's login into a Secret, name it in adminCredentials.existingSecretRef of the DatabaseCluster, and delete its admin Secret, which holds the other user's",
 };
 
-/** The reason of an ApiError and whether time may mend it: by status and operation only, as codes are not stable. */
+/** Returns the failure of an ApiError. Its reason, and whether it may pass, depend on status and operation only: codes are not stable. */
 function apiFailure(error: ApiError): Failure {
   const [where, remedies] = error.api === 'cloud' ? ['Cloud', REMEDIES] : ['Server', SERVER_REMEDIES];
   const [lasting, reason] = ((): ['transient' | 'terminal', string] => {
@@ -147,18 +147,18 @@ function apiFailure(error: ApiError): Failure {
   };
 }
 
-/** What was found so long before all calls began to fail was its beginning: some were still answered. */
+/** A failure found up to this long before all calls began to fail was the outage's beginning: some were still answered. */
 const SAME_OUTAGE_MS = 60_000;
 
-/** What a status tells of failures. */
+/** What a status says about failures. */
 interface ToldBefore {
   readonly conditions?: readonly Condition[] | undefined;
   readonly lastError?: LastError | undefined;
 }
 
 /**
- * What is held back has nothing new to say: the failure that was found in the same outage stands, of which `conditions` and `lastError`
- * tell. Where the cause changes meanwhile, who makes the next try learns of it.
+ * Returns the failure to report. A call that was held back has nothing new to say: the failure found in the same outage, which
+ * `conditions` and `lastError` show, stands. If the cause changes meanwhile, the next call that is tried shows it.
  */
 export function asTold({ conditions, lastError: known }: ToldBefore, failure: Failure, generation: number): Failure {
   const message = toldBefore(conditions, { type: 'Ready', reason: failure.reason, generation });
@@ -167,7 +167,7 @@ export function asTold({ conditions, lastError: known }: ToldBefore, failure: Fa
   return isOfThisOutage ? { ...failure, message, details: known } : failure;
 }
 
-/** What the status is to say of the last failure, null for none; undefined: what it says. The time of one that just goes on is not news. */
+/** Returns what the status should say about the last failure: null for none, undefined for no change. A later time alone is not news. */
 export function lastErrorOf(known: LastError | undefined, failure: Failure | undefined, nowMs: number) {
   if (failure === undefined) return null;
   const { details } = failure;
@@ -178,7 +178,7 @@ export function lastErrorOf(known: LastError | undefined, failure: Failure | und
   return same ? undefined : { ...details, time: new Date(nowMs).toISOString() };
 }
 
-/** The API server took the finalizer in, and its answer lacks it. */
+/** The API server accepted the finalizer, but its answer lacks it. */
 export function finalizerRefused(finalizer: string): TransientError {
   return new TransientError(
     'FinalizerRefused',

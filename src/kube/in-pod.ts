@@ -9,8 +9,8 @@ import type { KubeConnection } from './config.ts';
 export const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * How a pod reaches the API server: what client-go calls in-cluster configuration. `host` and `port` are
- * KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. Throws when the pod has no service account's token.
+ * Returns how a pod reaches the API server: what client-go calls in-cluster configuration. `host` and `port` are KUBERNETES_SERVICE_HOST
+ * and KUBERNETES_SERVICE_PORT. Throws if the pod has no service account token.
  */
 export async function loadPodConnection(
   clock: Clock,
@@ -22,7 +22,7 @@ export async function loadPodConnection(
   let ca = '';
   const readLogin = async () => {
     const [token, certificates] = await Promise.all([read('token'), read('ca.crt')]);
-    // The kubelet renews both, and who signs for the API server may change while the pod runs.
+    // The kubelet renews both, and the API server's CA may change while the pod runs.
     ca = certificates;
     return { authorization: `Bearer ${token.trim()}` };
   };
@@ -36,21 +36,21 @@ export async function loadPodConnection(
   };
 }
 
-/** How long a login is used before it is read again, or was tried to be: the kubelet renews token files, and a plugin takes its time. */
+/** How long a login is used before the next attempt to read it: the kubelet renews token files, and a plugin takes time. */
 const AUTHORIZATION_AGE_MS = 30_000;
 
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * What `read` gave last, read again when it is old or when the server refused it, which `read` is told. What cannot be read stays
- * as it was, as it may be good still; rejects as `read` where the server has refused that.
+ * Returns what `read` gave last, read again when it is old or when the server refused it, which `read` is told. If that fails, the old
+ * login is kept, as it may still be good; but rejects as `read` did if the server has refused it.
  */
 export function renewed(
   clock: Clock,
   initial: Headers,
   read: (refused: boolean) => Promise<Headers>,
 ): KubeConnection['authorize'] {
-  // Many find that at the same time, and each read may be a plugin that asks somebody to log in.
+  // Many callers find that at the same time, and each read may be a plugin that asks somebody to log in.
   const reading = { old: new SingleFlight<Headers>(), refused: new SingleFlight<Headers>() };
   let headers = initial;
   let triedAt = clock.monotonic();
@@ -60,7 +60,7 @@ export function renewed(
         headers = await reading[renew ? 'refused' : 'old'].run(() => read(renew));
         triedAt = clock.monotonic();
       } catch (error) {
-        // What the server has refused is read as soon as it can be.
+        // A refused login is read again as soon as possible.
         triedAt = renew ? Number.NEGATIVE_INFINITY : clock.monotonic();
         if (renew) throw error;
       }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-// Only the module for configuration: the package's own loads every model of the API.
+// Only the module for configuration: the package's entry point loads every model of the API.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { load as loadYaml } from 'js-yaml';
 import { z } from 'zod';
@@ -8,25 +8,25 @@ import { messageOf } from '../base/errors.ts';
 
 export interface Kubeconfig {
   readonly config: KubeConfig;
-  /** By the name of the user: the file that holds his token. */
+  /** By user name: the file that holds the user's token. */
   readonly tokenFiles: ReadonlyMap<string, string>;
-  /** By the name of the user: a field that asks for an impersonation that is not to be had. */
+  /** By user name: a field that asks for an impersonation that is not supported. */
   readonly unsent: ReadonlyMap<string, string>;
 }
 
 /** The user of a context that names none. */
 const NOBODY = '';
 
-/** Of impersonation the library sends `as` alone: without the rest it would act as somebody else than the file says. */
+/** The library sends only `as` of an impersonation: without the rest it would act as somebody other than the file says. */
 const UNSENT = ['as-groups', 'as-uid', 'as-user-extra'] as const;
 
-/** What the library does not read: it knows the file of a token under another name than kubectl. */
+/** Fields that the library does not read: it knows a token's file by another name than kubectl does. */
 const userFields = z.looseObject({ tokenFile: z.string().optional() });
 const withUsers = z
   .object({ users: z.array(z.object({ name: z.string(), user: userFields.nullish() })) })
   .catch({ users: [] });
 
-/** Throws where a file cannot be read. */
+/** Throws if a file cannot be read. */
 export function readKubeconfig(paths: readonly string[]): Kubeconfig {
   const config = new KubeConfig();
   config.addUser({ name: NOBODY });
@@ -37,7 +37,7 @@ export function readKubeconfig(paths: readonly string[]): Kubeconfig {
 
 type UserFields = Readonly<Record<'tokenFiles' | 'unsent', Map<string, string>>>;
 
-/** As kubectl merges files: what stands in an earlier one holds. One without a word in it is as good as none. */
+/** Merges files as kubectl does: an earlier file wins. A file with nothing but comments counts as none. */
 function addFile(config: KubeConfig, { tokenFiles, unsent }: UserFields, path: string): void {
   const file = new KubeConfig();
   let users: z.infer<typeof withUsers>['users'];
@@ -59,7 +59,7 @@ function addFile(config: KubeConfig, { tokenFiles, unsent }: UserFields, path: s
     const field = UNSENT.find((each) => user?.[each] !== undefined && user[each] !== null);
     if (field !== undefined) unsent.set(name, field);
   }
-  // The library refuses http, such as of `kubectl proxy`, unless no certificate is to be verified.
+  // The library refuses http, such as that of `kubectl proxy`, unless no certificate must be verified.
   for (const cluster of file.getClusters().filter(isNew(config.getClusters())))
     config.addCluster(cluster.server.startsWith('http://') ? { ...cluster, skipTLSVerify: true } : cluster);
   for (const user of file.getUsers().filter(isNew(config.getUsers()))) {
@@ -71,7 +71,7 @@ function addFile(config: KubeConfig, { tokenFiles, unsent }: UserFields, path: s
   if (!config.getCurrentContext()) config.setCurrentContext(file.getCurrentContext());
 }
 
-/** Tells the exec plugin of the current user what client-go tells it: the version to answer in, and the cluster if it asks for that. */
+/** Tells the current user's exec plugin what client-go tells it: the version to answer in, and the cluster if it asks for that. */
 export function tellPlugin(config: KubeConfig): void {
   const exec = config.getCurrentUser()?.exec;
   const cluster = config.getCurrentCluster();

@@ -4,17 +4,17 @@ import { microTime } from './object.ts';
 
 export const LEASES: Resource = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' };
 
-/** In milliseconds, with client-go's names. */
+/** Times in milliseconds, with client-go's names. */
 export interface LeaseTimes {
   /** How long others wait after the last sign of the holder. */
   readonly leaseDurationMs: number;
   /** How long the holder acts after its last renewal. */
   readonly renewDeadlineMs: number;
-  /** Between two attempts; candidates add up to a fifth. */
+  /** Time between two attempts; candidates add up to a fifth. */
   readonly retryPeriodMs: number;
 }
 
-/** What Kubernetes' own components use. */
+/** The times that Kubernetes' own components use. */
 export const LEASE_TIMES: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 export const JITTER_FACTOR = 1.2;
 
@@ -24,7 +24,7 @@ const CALLED = {
   retryPeriod: 'the retry period',
 };
 
-/** Why these times do not exclude two leaders, by client-go's rules; undefined: they do. `called`: what who set them calls them. */
+/** Returns why these times do not exclude two leaders, by client-go's rules; undefined if they do. The last argument: the times' names. */
 export function problemOf(
   { leaseDurationMs, renewDeadlineMs, retryPeriodMs }: LeaseTimes,
   { leaseDuration, renewDeadline, retryPeriod } = CALLED,
@@ -48,41 +48,41 @@ const leaseObject = z.object({
 /** coordination.k8s.io/v1 LeaseSpec, as far as it is read here. */
 export type LeaseSpec = z.infer<typeof leaseObject>['spec'];
 
-/** Of a Lease that is none, as if it were empty: nobody holds it. */
+/** Returns the spec; that of an invalid Lease is empty, as if nobody held it. */
 export function leaseSpecOf(lease: AnyObject): LeaseSpec {
   return leaseObject.safeParse(lease).data?.spec ?? {};
 }
 
-/** What the holder of a Lease writes into it last, as client-go does. */
+/** What a holder writes into a Lease to give it back, as client-go does. */
 export const GIVEN_BACK = { holderIdentity: '', leaseDurationSeconds: 1 };
 
 /**
- * Whether nobody acts by the Lease: it was given back, or nobody ever had it (`wasSeen`: that is known not to be so). Where a person took
- * the holder out of it, the holder has not heard of that yet.
+ * Reports whether nobody acts by the Lease: it was given back, or nobody ever held it (`wasSeen`: somebody is known to have). If a person
+ * removed the holder, the holder has not heard of that yet.
  */
 export function isFree({ holderIdentity, leaseDurationSeconds }: LeaseSpec, wasSeen: boolean): boolean {
   const seconds = leaseDurationSeconds ?? (wasSeen ? Number.POSITIVE_INFINITY : 0);
   return !holderIdentity && seconds <= GIVEN_BACK.leaseDurationSeconds;
 }
 
-/** For how long its holder acts by a Lease: whatever somebody wrote into it, no less than holders do here. */
+/** Returns how long a holder acts by its Lease: whatever somebody wrote into it, no less than holders do here. */
 export function actsForMs({ leaseDurationSeconds }: LeaseSpec, leaseDurationMs: number): number {
   return Math.max(leaseDurationMs, (leaseDurationSeconds ?? 0) * 1000);
 }
 
-/** For how long from now somebody may act by a Lease that was found so; `spec` undefined: it is gone. */
+/** Returns how long from now somebody may act by a Lease found like this; `spec` undefined: it is gone. */
 export function lastsMs(spec: LeaseSpec | undefined, wasSeen: boolean, leaseDurationMs: number): number {
   if (spec !== undefined && isFree(spec, wasSeen)) return Number.NEGATIVE_INFINITY;
   return actsForMs(spec ?? {}, leaseDurationMs);
 }
 
-/** One that is to be created. */
+/** Returns a Lease to create. */
 export function newLease(name: string, spec: LeaseSpec, annotations?: Readonly<Record<string, string>>): object {
   const metadata = { name, ...(annotations && { annotations }) };
   return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
 }
 
-/** What its holder writes at each renewal. Times in a Lease are for people. */
+/** Returns what the holder writes at each renewal. Times in a Lease are for people. */
 export function leaseRecord(holderIdentity: string, leaseDurationMs: number, nowMs: number): LeaseSpec {
   return { holderIdentity, leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000), renewTime: microTime(nowMs) };
 }

@@ -1,6 +1,6 @@
 /**
- * The lines of a byte stream, without their ends. Splits bytes, not text, so a character cut in two by the network is
- * whole again. A last line without an end is dropped: the stream broke inside it.
+ * Yields the lines of a byte stream, without their ends. Splits bytes, not text, so a character cut in two by the network is whole again.
+ * A last line without an end is dropped: the stream broke inside it.
  */
 export async function* readLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const NEWLINE = 0x0a;

@@ -12,12 +12,12 @@ import {
   type WatchOptions,
 } from './api.ts';
 
-/** As client-go's pager. */
+/** As in client-go's pager. */
 const PAGE_SIZE = 500;
 
 type PageOptions = Omit<ListOptions, 'limit' | 'continueToken'>;
 
-/** A list of the collection, so many at a time: all of one version. Throws KubeError and HttpError, as `list`. */
+/** Lists the collection page by page, all of one version. Throws KubeError and HttpError, as `list` does. */
 async function* pagesOf(
   api: Pick<KubeApi, 'list'>,
   resource: Resource,
@@ -34,8 +34,8 @@ async function* pagesOf(
 }
 
 /**
- * All objects that a list of the collection gives, for who needs them once: in pages, and where those expire before the last one is
- * read, in one answer, as by client-go's pager. Throws KubeError and HttpError, as `list`.
+ * Returns all objects in a list of the collection, for callers that need them once. It reads pages and, as client-go's pager does, asks
+ * for one answer if those expire before the last one is read. Throws KubeError and HttpError, as `list` does.
  */
 export async function listAllPages(
   api: Pick<KubeApi, 'list'>,
@@ -53,14 +53,14 @@ export async function listAllPages(
   }
 }
 
-/** A collection that was told of as a whole. */
+/** A collection that was reported as a whole. */
 export interface ListedCollection {
   readonly resourceVersion: string;
-  /** What happens from there on, where that comes by itself. */
+  /** The events from there on, if they come by themselves. */
   readonly further?: AsyncIterable<WatchEvent> | undefined;
 }
 
-/** Whether the server's world is older than `resourceVersion`, as it says itself; false where it cannot be asked. */
+/** Reports whether the server's world is older than `resourceVersion`, as it says itself; false if it cannot be asked. */
 export async function isBehind(
   api: Pick<KubeApi, 'list'>,
   resource: Resource,
@@ -71,7 +71,7 @@ export async function isBehind(
     await api.list(resource, { namespace, name, metadataOnly, notOlderThan, limit: 1 }, signal);
     return false;
   } catch (error) {
-    // A 504 may also be a proxy's, or of a server that has too much to do.
+    // A 504 may also come from a proxy, or from a server that has too much to do.
     return error instanceof KubeError && error.causes.includes('ResourceVersionTooLarge');
   }
 }
@@ -79,10 +79,10 @@ export async function isBehind(
 /** What happened to one object. */
 export type Told = Exclude<WatchEvent, { type: 'BOOKMARK' }>;
 
-/** Takes that in. Nothing more is read until the promise resolves. */
+/** Takes in what happened. Nothing more is read until the promise resolves. */
 type Tell = (event: Told) => Promise<void>;
 
-/** Tells of each object of the collection as added, as of `options.resourceVersion` or later. Throws KubeError and HttpError, as `list`. */
+/** Reports each object of the collection as added, as of `options.resourceVersion` or later. Throws KubeError and HttpError, as `list`. */
 type List = (
   api: Pick<KubeApi, 'list' | 'watch'>,
   resource: Resource,
@@ -111,9 +111,9 @@ const listInPages: List = (...asked) => listBy(PAGE_SIZE, asked);
 const listWhole: List = (...asked) => listBy(undefined, asked);
 
 /**
- * By one watch that begins with all that is there (streaming list): the server takes it from its memory, where all pages
- * but the first come from its database, and neither side ever holds more than an object. What happens meanwhile is told of, too.
- * In pages from a server that refuses.
+ * By one watch that begins with everything there is (streaming list). The server takes it from memory, while all pages but the first come
+ * from its database, and neither side ever holds more than one object. Changes meanwhile are reported, too. Falls back to pages if the
+ * server refuses.
  */
 const listAsStream: List = async (api, resource, options, tell, signal) => {
   const events = api.watch(resource, { ...options, sendInitialEvents: true }, signal)[Symbol.asyncIterator]();
@@ -135,5 +135,5 @@ const listAsStream: List = async (api, resource, options, tell, signal) => {
   }
 };
 
-/** The ways to list a collection, the one that costs the server least first. */
+/** The ways to list a collection, cheapest for the server first. */
 export const LISTS = { stream: listAsStream, pages: listInPages, whole: listWhole } as const;

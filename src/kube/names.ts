@@ -1,17 +1,17 @@
 /*
- * What Kubernetes takes as the names of what stands within an object: apimachinery's IsQualifiedName, IsValidLabelValue and
- * IsConfigMapKey. RE2, which the API server runs, and JavaScript read these patterns alike.
+ * What Kubernetes accepts as names within an object: apimachinery's IsQualifiedName, IsValidLabelValue and IsConfigMapKey. RE2, which the
+ * API server runs, and JavaScript read these patterns alike.
  */
 
 const DNS_NAME = '[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
 const NAME = '[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?';
 
-/** The DNS name before the slash may have 253 characters, which is beyond a pattern. */
+/** The DNS name before the slash may have 253 characters, which a pattern cannot express. */
 export const LABEL_KEY = `^(${DNS_NAME}/)?${NAME}$`;
 export const LABEL_VALUE = `^(${NAME})?$`;
-/** As of a label, but that letters of its DNS name may be capital. */
+/** Like a label's key, except that its DNS name may have capital letters. */
 export const ANNOTATION_KEY = `^(${DNS_NAME.replaceAll('a-z', 'a-zA-Z')}/)?${NAME}$`;
-/** A key in a Secret's data, which becomes the name of a file: neither `.` nor `..` nor what begins with two dots. */
+/** A key in a Secret's data, which becomes the name of a file: not `.` or `..`, and nothing that begins with two dots. */
 export const SECRET_KEY = '^([-_a-zA-Z0-9]|[.][-_a-zA-Z0-9])[-._a-zA-Z0-9]*$';
 
 export const MAX_DNS_NAME = 253;
@@ -22,7 +22,7 @@ const labelValue = new RegExp(LABEL_VALUE);
 const annotationKey = new RegExp(ANNOTATION_KEY);
 const secretKey = new RegExp(SECRET_KEY);
 
-/** Of the kinds that are read and written here. */
+/** For the kinds that are read and written here. */
 export function isObjectName(name: string): boolean {
   return name.length <= MAX_DNS_NAME && objectName.test(name);
 }

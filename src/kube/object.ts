@@ -1,4 +1,4 @@
-/** What of a Kubernetes object's metadata is used here (metav1.ObjectMeta). */
+/** The parts of a Kubernetes object's metadata that are used here (metav1.ObjectMeta). */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
@@ -46,10 +46,10 @@ export function splitKey(key: ObjectKey): { readonly namespace: string; readonly
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** Annotation in which `kubectl apply` keeps the object as it was applied. */
+/** Annotation in which `kubectl apply` keeps the object as applied. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** managedFields are half of an object's bytes. */
+/** managedFields make up half of an object's bytes. */
 export function withoutManagedFields<T extends { readonly metadata: object }>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata as T['metadata'] & { readonly managedFields?: unknown };
   return { ...object, metadata };
@@ -60,8 +60,8 @@ type Versioned = Pick<ObjectMeta, 'resourceVersion'>;
 const NUMBER = /^[1-9]\d*$/;
 
 /**
- * Of resource versions. Above 0: `one` is newer; 0: they are the same; NaN where one of them is no number: then the last word counts.
- * As apimachinery's CompareResourceVersion: they may have more digits than a number holds.
+ * Compares resource versions. Above 0: `one` is newer; 0: they are the same; NaN: one of them is no number, so the last word counts. As
+ * in apimachinery's CompareResourceVersion, they may have more digits than a number holds.
  */
 export function compareVersions({ resourceVersion: one }: Versioned, { resourceVersion: other }: Versioned): number {
   if (!NUMBER.test(one) || !NUMBER.test(other)) return Number.NaN;
@@ -69,7 +69,7 @@ export function compareVersions({ resourceVersion: one }: Versioned, { resourceV
   return one.length - other.length || (one > other ? 1 : -1);
 }
 
-/** metav1.MicroTime of a moment in milliseconds since 1970. */
+/** Returns the metav1.MicroTime of a moment in milliseconds since 1970. */
 export function microTime(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000Z');
 }

@@ -1,8 +1,8 @@
 import type { AnyObject } from './api.ts';
 
 /**
- * Whether a person or another controller changed something that a pass goes by: a status is only ever written by us. `own`: a
- * finalizer beside which no other is of interest, and which only we put.
+ * Reports whether a person or another controller changed something that a pass goes by; only we write the status. `own`: our finalizer,
+ * which only we set. While it is set, other finalizers do not matter.
  */
 export function isNews(before: AnyObject | undefined, after: AnyObject | undefined, own?: string): boolean {
   if (before === undefined || after === undefined) return true;

@@ -6,8 +6,8 @@ const LOOPBACK = networksOf(['127.0.0.0/8', '::1/128']);
 const NETWORK = /^[0-9a-f.:]+\/\d{1,3}$/;
 
 /**
- * The URL of the proxy by which the server is reached, as client-go finds it: that of the kubeconfig, else HTTPS_PROXY or, for a
- * server without TLS, HTTP_PROXY, where NO_PROXY does not name the server. Throws where it is none that there is a way through.
+ * Returns the URL of the proxy to the server, as client-go finds it: the kubeconfig's, otherwise HTTPS_PROXY or, for a server without
+ * TLS, HTTP_PROXY, unless NO_PROXY names the server. Throws if the proxy is of a kind that is not supported.
  */
 export function proxyFor(server: string, named: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
   const url = new URL(server);
@@ -17,14 +17,14 @@ export function proxyFor(server: string, named: string | undefined, env: NodeJS.
   if (found === undefined || (!named && isExcepted(url, either('NO_PROXY') ?? ''))) return undefined;
   const proxy = URL.parse(found.includes('://') ? found : `http://${found}`);
   if (proxy?.protocol === 'http:' || proxy?.protocol === 'https:') return proxy.href;
-  // Not the URL itself: a password may stand in it.
+  // Not the URL itself: it may contain a password.
   const scheme = proxy === null ? 'cannot be read' : `begins with ${proxy.protocol}//`;
   throw new Error(
     `${named ? 'The proxy-url of the kubeconfig' : variable} ${scheme}: Mooring uses proxies by http:// and https:// only`,
   );
 }
 
-/** As Go reads NO_PROXY: names with what is below them, addresses, networks, each with a port or without; and never a proxy for this machine. */
+/** Reads NO_PROXY as Go does: names with subdomains, addresses, networks, each with or without a port. This machine is always excepted. */
 function isExcepted({ protocol, hostname, port }: URL, exceptions: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (host === 'localhost' || isIn(LOOPBACK, host)) return true;
@@ -42,7 +42,7 @@ function isExcepted({ protocol, hostname, port }: URL, exceptions: string): bool
   });
 }
 
-/** One that cannot be read, such as `10.0.0/8`, has no address in it, as for Go: the variable is written for many programs. */
+/** As in Go, a network that cannot be read, such as `10.0.0/8`, contains no address: the variable is written for many programs. */
 function isInNetwork(network: string, host: string): boolean {
   try {
     return isIn(networksOf([network]), host);

@@ -2,36 +2,36 @@ import { backoffMs } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 
-/** From one turn to the next: as often as a leader renews its Lease. */
+/** Time from one turn to the next: as often as a leader renews its Lease. */
 const TURN = { initialMs: 2_000, maxMs: 2_000 };
-/** Within this time all go on, so that they do not arrive together. */
+/** All go on within this time, so that they do not arrive together. */
 const SPREAD_MS = 1_000;
 
-/** Of a reflector, whose requests take turns while the API server is away. */
+/** Options of a reflector, whose requests take turns while the API server is away. */
 export interface TurnOptions {
   /**
-   * Called when the request's turn has come, as it is sent. `isReached`: as far as is known the server is there; otherwise
-   * this request asks whether it is. Absent: it is sent at once.
+   * Called when the request's turn has come, as it is sent. `isReached`: the server is there, as far as is known; otherwise this request
+   * finds out. Absent: the request is sent at once.
    */
   readonly onTurn?: ((isReached: boolean) => void) | undefined;
 }
 
 interface Outage {
   readonly over: AbortController;
-  /** When the last turn begins that was given, by the monotonic clock. */
+  /** When the last turn that was given begins, by the monotonic clock. */
   lastTurnAt: number;
 }
 
 /**
- * Whether the API server is reached, as all requests of a process tell together: a request without any answer begins an outage,
- * be it refused or reset, as by a load balancer that has no server left; the next answer ends it.
- * - In an outage the lists and watches of reflectors take turns, and nothing else waits: a renewal may find a server that
- *   they do not. client-go has each reflector wait for up to 30 s by itself, to spare a server
- *   that has too much to do; but one that is not reached is not spared by that, and is found late. So it costs one attempt
- *   in 1 to 2 s, however many kinds and namespaces are watched.
- * - Whatever is answered first, such as a renewal of the Lease, lets all of them go on, spread over a second.
- * - What is answered then is not heard here: after a 429 or 503 each waits as its backoff and Retry-After say. So does one
- *   that again and again finds nobody where others are answered, as if one of two servers were away.
+ * Whether the API server can be reached, judging by all requests of a process. A request without any answer begins an outage, whether
+ * refused or reset, as by a load balancer that has no server left; the next answer ends it.
+ * - In an outage the lists and watches of reflectors take turns, and nothing else waits: a renewal may reach a server that they do not.
+ *   client-go has each reflector wait for up to 30 s by itself, to spare a server that has too much to do. A server that is not reached
+ *   is not spared by that, only found late. With turns, an outage costs one attempt every 1 to 2 s, however many kinds and namespaces are
+ *   watched.
+ * - The first answer to anything, such as a renewal of the Lease, lets all of them go on, spread over a second.
+ * - What the answer says does not matter here: after a 429 or 503 each waits as its backoff and Retry-After say. So does one that
+ *   repeatedly gets no answer while others do, as if one of two servers were away.
  */
 export class Reachability {
   readonly #clock: Clock;
@@ -55,8 +55,8 @@ export class Reachability {
   }
 
   /**
-   * Resolves when a reflector's list or watch may be sent; at once when the signal aborts. Resolves to whether the server is
-   * reached, for all that is known; otherwise this request is to find out.
+   * Resolves when a reflector's list or watch may be sent, or at once when the signal aborts. The result is whether the server is
+   * reached, as far as is known; if not, this request must find out.
    */
   async turn(signal: AbortSignal): Promise<boolean> {
     const outage = this.#outage;

@@ -1,14 +1,14 @@
 import { parseSpec, parseSpecInPart, parseStatus, type ResourceDefinition } from './definition.ts';
 import type { KubeObject, ObjectMeta } from './object.ts';
 
-/** What an object of a kind says, without looking further: as its controller, and others of its kind or of other kinds, go by it. */
+/** What an object says by itself, for its own controller and for other objects of any kind. */
 export interface ObjectRecord<Spec, Status> {
   readonly metadata: ObjectMeta;
   readonly spec: Spec;
   readonly status: Status;
 }
 
-/** Reads objects of one kind; undefined where there is none, or its spec cannot be read. */
+/** Reads objects of one kind; returns undefined if there is none, or its spec cannot be read. */
 export function recordReader<Spec, Status>(
   definition: ResourceDefinition<Spec, Status>,
 ): (object: KubeObject | undefined) => ObjectRecord<Spec, Status> | undefined {
@@ -21,20 +21,20 @@ export function recordReader<Spec, Status>(
 }
 
 export interface HeldRecord<Spec, Status> extends ObjectRecord<Spec, Status> {
-  /** Top-level fields of the spec that cannot be read. Absent: all can. */
+  /** Top-level fields of the spec that cannot be read. Absent: all can be. */
   readonly unread?: ReadonlySet<unknown>;
 }
 
 export interface Holding<Spec, Status> {
-  /** Something outside is, or may be, the object's. */
+  /** Reports whether something outside is, or may be, the object's. */
   readonly holds: (status: Status) => boolean;
-  /** The spec with the name under which that is there. */
+  /** Returns the spec with the name under which that exists. */
   readonly named: (record: ObjectRecord<Spec, Status>) => Spec;
 }
 
 /**
- * As `recordReader`, and also of an object whose spec cannot be read any more, if something outside may be its own: that is so
- * still, and nobody else may take it. Of its spec all counts that can be read. It has what it has, and wants nothing else.
+ * Like `recordReader`, but also reads an object whose spec can no longer be read, if something outside may be its own: it still is, and
+ * no other object may take it. Every field of the spec that can be read counts. The object has what it has, and wants nothing else.
  */
 export function heldRecordReader<Spec, Status>(
   definition: ResourceDefinition<Spec, Status>,

@@ -2,7 +2,7 @@ import { API_VERSION } from '../base/group.ts';
 import { type Field, fieldsOf, resourceSchema } from './crd.ts';
 import type { PrinterColumn, ResourceDefinition, ValidationRule } from './definition.ts';
 
-/** The chapter of docs/reference.md about one kind: names, fields, rules and printer columns, in Markdown. */
+/** Returns the chapter of docs/reference.md about one kind: names, fields, rules and printer columns, in Markdown. */
 export function referenceOf(definition: ResourceDefinition): string {
   const { properties = {}, ...root } = resourceSchema(definition);
   const { spec = {}, status = {} } = properties;

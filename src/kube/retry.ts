@@ -1,6 +1,6 @@
 import { isConflict } from './api.ts';
 
-/** client-go's RetryOnConflict: `work` reads anew and writes. Throws what it throws, a conflict after so many tries. */
+/** client-go's RetryOnConflict: `work` reads again and writes. Throws what `work` throws, or the conflict after so many tries. */
 export async function retryOnConflict(tries: number, work: () => Promise<void>): Promise<void> {
   for (let tried = 1; ; tried++) {
     try {

@@ -1,7 +1,7 @@
 import { HttpError, type HttpTransport, readText } from '../base/http.ts';
 import type { KubeConnection } from './config.ts';
 
-/** Whom a token belongs to: authentication.k8s.io/v1 UserInfo. */
+/** The user that a token belongs to: authentication.k8s.io/v1 UserInfo. */
 export interface UserInfo {
   readonly username: string;
   readonly uid?: string;
@@ -9,11 +9,11 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Asks the API server who somebody is and what they may, as its own delegated authentication and authorization do. */
+/** Asks the API server who somebody is and what they may do, as its own delegated authentication and authorization do. */
 export interface Reviews {
-  /** TokenReview; undefined: the token is not valid. Throws HttpError where there is no verdict. */
+  /** TokenReview; undefined: the token is not valid. Throws HttpError if there is no verdict. */
   authenticate(token: string): Promise<UserInfo | undefined>;
-  /** SubjectAccessReview of a path that is no resource. Throws HttpError where there is no verdict. */
+  /** SubjectAccessReview of a path that is no resource. Throws HttpError if there is no verdict. */
   mayGet(user: UserInfo, path: string): Promise<boolean>;
 }
 
@@ -54,7 +54,7 @@ export function createReviews(
         spec: { token },
       });
       if (status['authenticated'] !== true) return undefined;
-      // The cast is the parse border: what the API server says of a user goes back to it as it came.
+      // The cast is the parse border: what the API server says about a user goes back to it unchanged.
       const user = status['user'] as Partial<UserInfo> | undefined;
       return typeof user?.username === 'string' ? { ...user, username: user.username } : undefined;
     },
@@ -74,7 +74,7 @@ function statusOf(text: string, path: string): Record<string, unknown> {
     const status = (JSON.parse(text) as { readonly status?: unknown } | null)?.status;
     if (typeof status === 'object' && status !== null) return status as Record<string, unknown>;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new HttpError('lost', `POST ${path}: The answer has no status`);
 }

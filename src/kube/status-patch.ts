@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AnyObject } from './api.ts';
 
 /**
- * The JSON merge patch (RFC 7386) that turns `before` into `before` with `changes` applied, field by field of the top
- * level; undefined when nothing differs, so that nothing is written. Objects inside are compared whole; a key that such
- * an object has lost is patched with null, because a merge would keep it.
+ * Returns the JSON merge patch (RFC 7386) that turns `before` into `before` with `changes` applied, by top-level field; undefined if
+ * nothing differs, so that nothing is written. Objects inside are compared whole; a key that such an object has lost is patched with
+ * null, because a merge would keep it.
  */
 export function statusPatch(before: object, changes: object): Record<string, unknown> | undefined {
   const known = new Map(Object.entries(before));
@@ -17,7 +17,7 @@ export function statusPatch(before: object, changes: object): Record<string, unk
   return Object.keys(patch).length === 0 ? undefined : patch;
 }
 
-/** The status as it stands in the API: any object may have one. */
+/** Returns the status as the API has it: any object may have one. */
 export function statusOf(object: AnyObject): object {
   const { status } = object as AnyObject & { readonly status?: unknown };
   return isObject(status) ? status : {};
@@ -33,7 +33,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(one, other) || isDeepStrictEqual(plain(one), plain(other));
 }
 
-/** As JSON would have it: keys that are undefined are not there. */
+/** Returns the value as JSON has it, without keys that are undefined. */
 function plain(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

@@ -36,11 +36,11 @@ export class StructuralSchemaError extends Error {
 }
 
 /**
- * The structural schema of what users may write for a zod schema. `path` is where it stands, for errors.
+ * Returns the structural schema of what users may write for a zod schema. `path` is its place, for errors.
  *
- * z.toJSONSchema() alone is quietly lossy: a refinement, a regex flag, a pattern on a record's keys are just gone. So
- * this conforms a few spellings that mean the same and refuses all else, instead of weakening what the code says.
- * Throws StructuralSchemaError with every refusal.
+ * z.toJSONSchema() alone is quietly lossy: a refinement, a regex flag, a pattern on a record's keys are just gone. So this conforms a few
+ * spellings that mean the same and refuses everything else, instead of weakening what the code says. Throws StructuralSchemaError with
+ * every refusal.
  */
 export function structuralSchema(schema: z.ZodType, path: string): StructuralSchema {
   const refusals = new Set<string>();
@@ -72,11 +72,11 @@ function pathText(steps: readonly (string | number)[]): string {
 
 // Part one: what zod knows and JSON Schema does not.
 
-/** Kinds of zod schema whose whole meaning the API server can be told. */
+/** Zod types whose whole meaning can be expressed to the API server. */
 const TYPES: ReadonlySet<string> = new Set([
   ...['string', 'number', 'boolean', 'enum', 'literal', 'object', 'array', 'record'],
   ...['optional', 'nullable', 'default', 'prefault'],
-  // Judged in part two, where their marker can be seen.
+  // Judged in part two, where their marker is visible.
   ...['any', 'unknown', 'union', 'lazy', 'never'],
 ]);
 
@@ -96,7 +96,7 @@ function refusalsOf(schema: z.core.$ZodTypes): string[] {
   if (def.type === 'record' && !isPlainString(def.keyType)) {
     refusals.push('The rule on the keys of a record would be lost: Use z.string() for keys, and a CEL rule');
   }
-  // What stands beside rules in CEL says the same as they do.
+  // A check beside CEL rules says the same as they do.
   const hasRules = z.globalRegistry.get(schema)?.['x-kubernetes-validations'] !== undefined;
   for (const check of checksOf(schema)) {
     if ('check' in check && !CHECKS.has(String(check.check)) && !(hasRules && check.check === 'custom')) {
@@ -119,7 +119,7 @@ function checksOf(schema: z.core.$ZodType): readonly object[] {
   return [def, ...(def.checks ?? []).map((each) => each._zod.def)];
 }
 
-/** Whole numbers get a width instead of the bounds of that width, which zod writes. */
+/** Gives whole numbers a width instead of that width's bounds, which zod writes. */
 function formatNumber(schema: z.core.$ZodTypes, json: z.core.JSONSchema.BaseSchema): void {
   if (schema._zod.def.type !== 'number') return;
   const formats = checksOf(schema).map((check) => ('format' in check ? check.format : undefined));
@@ -142,7 +142,7 @@ function dropBounds(json: z.core.JSONSchema.BaseSchema, minimum: number, maximum
 type Json = Readonly<Record<string, unknown>>;
 type Refuse = (path: string, reason: string) => void;
 
-/** Everything that may come out, in the order in which it is written. */
+/** Every keyword that may come out, in the order written. */
 const KEYWORDS = [
   ...['description', 'type', 'format', 'default', 'nullable', 'enum'],
   ...['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum', 'multipleOf'],
@@ -158,7 +158,7 @@ const FORMATS: ReadonlySet<unknown> = new Set([
   ...['int32', 'int64', 'float', 'double', 'byte', 'date', 'date-time', 'email', 'uri', 'uuid', 'ipv4', 'ipv6'],
 ]);
 
-/** zod's names for patterns, which say nothing beside the pattern. */
+/** zod's names for patterns, which add nothing to the pattern. */
 const PATTERN_NAMES: ReadonlySet<unknown> = new Set(['starts_with', 'ends_with', 'includes', 'lowercase', 'uppercase']);
 
 function conform(raw: Json, path: string, refuse: Refuse): StructuralSchema {
@@ -190,7 +190,7 @@ function isIntOrString(json: Json): boolean {
   return types.length === 2 && types.includes('integer') && types.includes('string');
 }
 
-/** strictObject needs no word, since unknown fields are pruned anyway; looseObject has one of its own. */
+/** strictObject needs no keyword, since unknown fields are pruned anyway; looseObject has one of its own. */
 function conformObject(json: Json): Json {
   const { additionalProperties, ...rest } = json;
   if (additionalProperties === undefined || json['type'] !== 'object') return json;

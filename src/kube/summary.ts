@@ -2,14 +2,14 @@ import { LET_GO } from './annotations.ts';
 import type { ConditionUpdate } from './condition.ts';
 import type { Failure } from './failure.ts';
 
-/** The conditions that sum an object up, in kstatus terms; each kind adds its own after them. */
+/** The conditions that summarize an object, in kstatus terms; each kind adds its own after them. */
 
-/** Desired state is reached. */
+/** The desired state is reached. */
 export function ready(reason: string, message: string): readonly ConditionUpdate[] {
   return [{ type: 'Ready', status: 'True', reason, message }];
 }
 
-/** Work goes on, or another object is waited for: nothing is wrong. */
+/** Work goes on, or waits for another object: nothing is wrong. */
 export function reconciling(reason: string, message: string): readonly ConditionUpdate[] {
   return [
     { type: 'Ready', status: 'Unknown', reason, message },
@@ -22,7 +22,7 @@ export function retrying(reason: string, message: string): readonly ConditionUpd
   return reconciling(reason, message).map((condition) => ({ ...condition, warning: true }));
 }
 
-/** Something that worked does not any more; it is being tried again. */
+/** Something that worked no longer does; it is being tried again. */
 export function failing(reason: string, message: string): readonly ConditionUpdate[] {
   return [
     { type: 'Ready', status: 'False', reason, message },
@@ -38,7 +38,7 @@ export function stalled(reason: string, message: string): readonly ConditionUpda
   ];
 }
 
-/** What the object is, and was made for, cannot be read: nothing is done for it, nor undone. */
+/** The spec cannot be read: nothing is done for the object, and nothing is undone. */
 export function invalidSpec(message: string, deleting: boolean): readonly ConditionUpdate[] {
   const goes = `${message}. This object is being deleted, and goes when that is corrected. ${LET_GO}`;
   return stalled('InvalidSpec', deleting ? goes : message);
@@ -46,12 +46,12 @@ export function invalidSpec(message: string, deleting: boolean): readonly Condit
 
 const SUMMARY: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled']);
 
-/** Without what sums up. */
+/** Returns the conditions without the summary. */
 export function particulars(conditions: readonly ConditionUpdate[]): readonly ConditionUpdate[] {
   return conditions.filter((condition) => !SUMMARY.has(condition.type));
 }
 
-/** What a failure makes of the conditions: the summary tells of it, the rest stands as decided. */
+/** Returns the conditions after a failure: the summary reports it, the rest stays as decided. */
 export function failed(
   decided: readonly ConditionUpdate[],
   { lasting, planned, reason, message }: Pick<Failure, 'lasting' | 'planned' | 'reason' | 'message'>,

@@ -2,7 +2,7 @@ import { messageOf } from '../base/errors.ts';
 import { type AnyObject, isConflict, isNotFound, isRefused } from './api.ts';
 import { statusOf } from './status-patch.ts';
 
-/** What a status cannot tell, as it could not be written whole: an Event does. */
+/** What a status cannot report because it could not be written in full: an Event does. */
 export interface Untold {
   readonly reason: string;
   readonly message: string;
@@ -12,7 +12,7 @@ export interface Untold {
 
 const INSTALL = 'install those of this version with mooring crds | kubectl apply --server-side -f -';
 
-/** Of the answer to the patch of a status: the API server drops what the CRD does not know. Undefined: all stayed. */
+/** Checks the answer to a status patch: the API server drops what the CRD does not know. Undefined: everything stayed. */
 export function droppedFrom(patch: object, answer: AnyObject): Untold | undefined {
   const kept = new Set(Object.keys(statusOf(answer)));
   const dropped = Object.entries(patch).flatMap(([field, value]) =>
@@ -25,13 +25,13 @@ export function droppedFrom(patch: object, answer: AnyObject): Untold | undefine
   return { reason: 'StatusIncomplete', message, missing: dropped };
 }
 
-/** Whether the object's status has one of these fields, all of which were dropped: they are known by now, or others are told of anew. */
+/** Reports whether the status has any of these dropped fields: by now they are known, or the rest is reported again. */
 export function tells(object: AnyObject, fields: readonly string[]): boolean {
   const status = statusOf(object);
   return fields.some((field) => Object.hasOwn(status, field));
 }
 
-/** Of a patch of a status that failed. Undefined: the next one may do better, or nobody is there to be told. */
+/** Judges a status patch that failed. Undefined: the next one may succeed, or there is nobody to tell. */
 export function refusedWith(error: unknown): Untold | undefined {
   if (!isRefused(error) || isConflict(error) || isNotFound(error)) return undefined;
   const message =

@@ -31,23 +31,23 @@ import { type AnyController, type ControllerDependencies, Wiring } from './wirin
 
 export interface Controllers {
   readonly spaces: AnyController;
-  /** Of what is in a space: judged by what the space shows, so it begins once that is known. */
+  /** Controllers of what is in a space. It is judged by what the space shows, so they begin once that is known. */
   readonly inSpaces: readonly AnyController[];
   readonly sharded: ShardedControllers;
   readonly connections: SpaceConnections;
 }
 
-/** So many are told in one go, where thousands may be. */
+/** How many objects are notified in one go, of possibly thousands. */
 const SLICE = 50;
 
-/** Which objects are this process's, and since when. */
+/** Decides which objects are this process's, and since when. */
 export interface Share {
   gateOf(kind: keyof ShardedControllers): KeyGate | undefined;
-  /** Since when it acts on the object; wall clock. */
+  /** Returns since when this process acts on the object; wall clock. */
   actsSinceMs(kind: keyof ShardedControllers, key: ObjectKey): number;
 }
 
-/** What each of the functions below is given. */
+/** What each of the functions below gets. */
 interface Setting {
   readonly share: Share;
   readonly dependencies: ControllerDependencies;
@@ -58,7 +58,7 @@ interface Setting {
   readonly connections: SpaceConnections;
 }
 
-/** One controller a kind, over the same informers and connections, and who is told of what. */
+/** Creates one controller per kind, over the same informers and connections, and wires who hears of what. */
 export function createControllers(
   dependencies: ControllerDependencies,
   informers: Informers,
@@ -96,14 +96,14 @@ export function createControllers(
   };
 }
 
-/** To the clouds of all spaces: what their pollers see reaches the objects that it is about. */
+/** Connects to the clouds of all spaces. What their pollers see reaches the objects concerned. */
 function connectionsOf(
   dependencies: ControllerDependencies,
   { spaces }: Informers,
   wiring: Wiring,
   members: SpaceMembers,
 ): SpaceConnections {
-  /** What is on the servers of a space's clusters knows of the space only by way of them. */
+  /** What is on the servers of a space's clusters knows the space only through them. */
   const tellServers = (space: ObjectKey, priority: Priority) => {
     void inSlices([...members.of(space)], SLICE, (cluster) => wiring.notify(`databaseclusters/${cluster}`, priority));
   };
@@ -140,7 +140,7 @@ function controllerOfSpaces({ share, informers, wiring, places, members, connect
   return wiring.controllerOf(kind, informers.spaces, share.gateOf('spaces'));
 }
 
-/** `onNeeded`: a space is needed for the end of a cluster, or is not any more. */
+/** `onNeeded` is called when a space becomes, or stops being, necessary for the end of a cluster. */
 function controllerOfClusters(
   { share, dependencies, informers, wiring, places, connections }: Setting,
   memory: ClusterMemory,
@@ -182,7 +182,7 @@ function controllerOfClusters(
   return controller;
 }
 
-/** What users and databases, which are on the servers of clusters, share. */
+/** Returns what users and databases share; both are on the servers of clusters. */
 function serverWorldOf(
   { dependencies, informers, wiring, connections }: Setting,
   onLoginRefused: (cluster: ObjectKey) => void,
@@ -219,7 +219,7 @@ function controllerOfUsers({ share, dependencies, informers, wiring }: Setting, 
   users.onChange((changed, before, after) => {
     if (!isNews(before, after) && seenByDependents(before) === seenByDependents(after)) return;
     for (const reference of new Set([...userConcerns(before), ...userConcerns(after)])) {
-      // The object itself has heard of it.
+      // The object itself has already heard of it.
       const others = [...controller.references.dependents(reference)].some((key) => key !== changed);
       if (others) wiring.notify(reference);
     }

@@ -7,14 +7,14 @@ import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import type { Informer } from '../runtime/informer.ts';
 import type { ScrapedState } from './metrics.ts';
 
-/** What is looked at of any kind's status. The API server has checked it against the schema: it is not parsed again. */
+/** What is used of any kind's status. The API server has checked it against the schema: it is not parsed again. */
 interface Told {
   readonly conditions?: readonly Condition[];
   readonly state?: string;
   readonly lastRotation?: string;
 }
 
-/** Kinds whose passwords are replaced. */
+/** Kinds with passwords that are replaced. */
 const ROTATED: ReadonlySet<string> = new Set([DATABASE_CLUSTERS.kind, DATABASE_USERS.kind]);
 
 interface Count {
@@ -25,10 +25,10 @@ interface Count {
   count: number;
 }
 
-/** What the metrics tell of the objects: counted as they change, as there may be many thousand whenever somebody asks. */
+/** What the metrics report about objects, counted as they change: there may be many thousands at each scrape. */
 export class Gauges {
   readonly #counts = new Map<string, Count>();
-  /** When passwords are to be replaced by themselves, in wall-clock milliseconds, by kind. */
+  /** When passwords are due to be replaced automatically, in wall-clock milliseconds, by kind. */
   readonly #due = new Map<string, Map<ObjectKey, number>>();
   #unsecured = 0;
 
@@ -75,10 +75,10 @@ function toldOf({ status }: KubeObject): Told {
   return (status ?? {}) as Told;
 }
 
-/** What is said of a login that new clusters come with and that nothing has refused yet. */
+/** Reasons of CredentialsSecured while nothing has refused the login that a new cluster comes with. */
 const ALIVE: ReadonlySet<string> = new Set(['NotYet', 'SecuringCredentials']);
 
-/** Whether it is a cluster that runs while the login that it came with may still work. Other kinds have no such condition. */
+/** Reports whether it is a running cluster whose original login may still work. Other kinds have no such condition. */
 function isUnsecured(object: KubeObject): boolean {
   const { state, conditions = [] } = toldOf(object);
   const secured = findStatusCondition(conditions, 'CredentialsSecured');
@@ -92,7 +92,7 @@ function passwordDueMs(object: KubeObject): number | undefined {
   return ready?.reason.endsWith('Suspended') ? undefined : rotationDueMs({ status: told }, rotateEveryOf(object.spec));
 }
 
-/** A cluster's or a user's. What is no duration is told as InvalidSpec. */
+/** Returns a cluster's or a user's `rotateEvery`. A value that is no duration is reported as InvalidSpec. */
 function rotateEveryOf(spec: unknown): string | undefined {
   const { rotateEvery, adminCredentials } = (spec ?? {}) as {
     readonly rotateEvery?: string;

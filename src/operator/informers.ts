@@ -8,10 +8,10 @@ import { type KubeObject, LAST_APPLIED, withoutManagedFields } from '../kube/obj
 import { Informer, type InformerOptions } from '../runtime/informer.ts';
 import { SecretReads } from './secret-reads.ts';
 
-/** A CRD that is not there is asked for by the watch of each namespace, twice a minute: one line in so much time is enough. */
+/** Each namespace's watch asks for a missing CRD twice a minute: one line in this time is enough. */
 const TELL_MISSING_EVERY_MS = 600_000;
 
-/** One informer a collection, shared by everybody who needs it. */
+/** One informer per collection, shared by everything that needs it. */
 export interface Informers {
   readonly spaces: Informer<KubeObject>;
   readonly clusters: Informer<KubeObject>;
@@ -21,12 +21,12 @@ export interface Informers {
   readonly configMaps: Informer<AnyObject>;
 }
 
-/** What the informers are made with: the seams, the watched namespaces, and where failures are told. */
+/** What the informers are made with: the seams, the watched namespaces, and where failures are reported. */
 export type InformerDependencies = Pick<InformerOptions<AnyObject>, 'api' | 'clock' | 'random' | 'namespaces'> & {
-  /** How Secrets are known: `get` neither lists nor watches them. Default: watch. */
+  /** How to learn about Secrets: `get` neither lists nor watches them. Default: watch. */
   readonly secrets?: 'watch' | 'get' | undefined;
   readonly log: { warn(fields: object, message: string): void };
-  /** A list or watch of the collection failed. Whether that is to be logged. */
+  /** Called when a list or watch of the collection failed. Returns whether to log that. */
   readonly onWatchFailure: (plural: string, error: unknown) => boolean;
 };
 
@@ -43,7 +43,7 @@ export function createInformers(dependencies: InformerDependencies): Informers {
   };
 }
 
-/** Any of them, by the plural name of what it lists. */
+/** Any of the informers, by the plural name of what it lists. */
 export interface Collection {
   readonly plural: string;
   readonly informer: Pick<Informer<AnyObject>, 'run' | 'synced' | 'hasSynced'> & {
@@ -92,7 +92,7 @@ function informer<T extends AnyObject>(
   });
 }
 
-/** What a person can do about a watch that fails. */
+/** Returns what a person can do about a watch that fails. */
 function hintOf(error: unknown, resource: Resource): string {
   const message = messageOf(error).trim();
   if (!(error instanceof KubeError)) return message;
@@ -107,7 +107,7 @@ function hintOf(error: unknown, resource: Resource): string {
   return message;
 }
 
-/** What kubectl apply keeps is the whole spec once more. The cast is the parse border: kinds parse what they read. */
+/** Drops managed fields, and what kubectl apply keeps: the whole spec again. The cast is the parse border: kinds parse what they read. */
 export function withoutBallast(object: AnyObject): KubeObject {
   const { metadata, ...rest } = withoutManagedFields(object);
   const { [LAST_APPLIED]: applied, ...annotations } = metadata.annotations ?? {};
@@ -117,7 +117,7 @@ export function withoutBallast(object: AnyObject): KubeObject {
   } as unknown as KubeObject;
 }
 
-/** Of a Secret or ConfigMap, only that it is there, in which version, whether it is going, and what keeps it. */
+/** Keeps of a Secret or ConfigMap only that it exists, its version, whether it is being deleted, and its finalizers. */
 function metadataOf({ metadata }: AnyObject): AnyObject {
   const { name, namespace, uid, resourceVersion, deletionTimestamp, finalizers } = metadata;
   const optional = {

@@ -5,26 +5,26 @@ import type { EndsOn } from '../kinds/server/dependents.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import type { Informer } from '../runtime/informer.ts';
 
-/** Which users and databases go with their objects, by the cluster that they are on: kept by changes, as there may be many thousand. */
+/** Which users and databases go with their objects, by their cluster: kept by changes, as there may be many thousands. */
 export class Leaving {
   readonly #going = new Multimap();
-  /** How many there are of the others. */
+  /** How many of the others there are. */
   readonly #staying = new Map<ObjectKey, number>();
   readonly #onChange: (cluster: ObjectKey) => void;
 
-  /** `onChange`: one of this cluster begins to go, or is gone. */
+  /** `onChange`: one on this cluster begins to go, or is gone. */
   constructor(users: Informer<KubeObject>, databases: Informer<KubeObject>, onChange: (cluster: ObjectKey) => void) {
     this.#onChange = onChange;
     users.onChange((_key, before, after) => this.#changed(userEndsOn, before, after));
     databases.onChange((_key, before, after) => this.#changed(databaseEndsOn, before, after));
   }
 
-  /** Those whose objects are being deleted, as `DatabaseUser shop/app`. */
+  /** Returns those whose objects are being deleted, as `DatabaseUser shop/app`. */
   from(cluster: ObjectKey): readonly string[] {
     return [...this.#going.get(cluster)].toSorted();
   }
 
-  /** Whether there are others, whose objects may be deleted at any moment. */
+  /** Reports whether there are others, whose objects may be deleted at any moment. */
   mayFollow(cluster: ObjectKey): boolean {
     return this.#staying.has(cluster);
   }

@@ -1,15 +1,15 @@
 /*
- * Shares shards between replicas so that no shard ever has two owners, and a replica that comes or goes moves only its own.
- * Each replica has a Lease, which it renews as a leader does its own, and publishes there between whom it thinks that shards
- * are shared: its view. Under a view the owner of a shard is the member with the highest hash of both (rendezvous hashing).
- * - A replica owns a shard if it is the owner under its own published view, and if no other live replica claims it: by being
- *   the owner under its published view, or by naming it beside that as one that it still has in hand. It looks at the others
- *   after it has published: of two that claim one shard, at least one sees the other's claim.
- * - Before it publishes a view under which it loses shards, it begins nothing there any more; what is in hand there it names.
- * - With each renewal it renews the Lease of a single leader as well, in the name of all: a process that is started to act alone, as in
- *   a rolling update, acts once no replica has renewed for the lease's duration, when the last one has stopped.
- * - A replica that was not seen to renew for the lease's duration is dead once its Lease could be taken from it in the
- *   version that was seen. By then it does not act any more: it stops by itself at the renew deadline, by either clock.
+ * Divides shards between replicas so that no shard ever has two owners, and a replica that comes or goes moves only its own. Each replica
+ * renews a Lease, as a leader does, and publishes its view there: the members between which it thinks shards are divided. Under a view,
+ * the owner of a shard is the member with the highest hash of both (rendezvous hashing).
+ * - A replica owns a shard if it is the owner under its own published view and no other live replica claims it: as the owner under that
+ *   one's published view, or by naming it there as still in use. A replica looks at the others after it publishes, so if two claim one
+ *   shard, at least one sees the other's claim.
+ * - Before it publishes a view under which it loses shards, it stops beginning anything there, and names those still in use.
+ * - With each renewal it also renews the Lease of a single leader, in the name of all replicas. A process started to act alone, as in a
+ *   rolling update, acts once no replica has renewed for the lease's duration, when the last one has stopped.
+ * - A replica not seen to renew for the lease's duration is dead once its Lease could be taken from it in the version that was seen. By
+ *   then it no longer acts: it stops by itself at the renew deadline, by either clock.
  */
 
 import { type Clock, sleep } from '../base/clock.ts';
@@ -30,7 +30,7 @@ import {
 import { HELD, MEMBERS, type Other, Others, REPLICAS } from './others.ts';
 import { Owners, type View } from './owners.ts';
 
-/** Whoever has come or gone is taken in after so long, in place of a retry period: what was begun because of it has been answered by then. */
+/** How soon, instead of a retry period, a replica that came or went is taken in: whatever it led to has been answered by then. */
 const SOON_MS = 200;
 
 export interface MembershipOptions extends Partial<LeaseTimes> {
@@ -38,21 +38,21 @@ export interface MembershipOptions extends Partial<LeaseTimes> {
   readonly clock: Clock;
   readonly namespace: string;
   /**
-   * The Lease of a single leader: while a process that was started otherwise holds it, no replica owns anything; and while one
-   * does, the replicas hold it.
+   * The Lease of a single leader. While a process started in that mode holds it, no replica owns anything; while any replica owns
+   * something, the replicas hold it.
    */
   readonly name: string;
-  /** Names this process, and never two of them; part of a Lease's name. */
+  /** Names this process and no other; part of a Lease's name. */
   readonly identity: string;
-  /** Shards that something is being done for at this moment. */
+  /** Shards in use: something is being done for them at this moment. */
   readonly inHand: () => Iterable<string>;
-  /** All others were looked at; if `changed`, `owns` may answer otherwise now. `between`: the others may not have renewed since the last time. */
+  /** All others were looked at. If `changed`, `owns` may answer differently. `between`: they may not have renewed since the last time. */
   readonly onChange: (changed: boolean, between: boolean) => void;
-  /** An attempt failed; the next one comes by itself. */
+  /** Called after a failed attempt; the next one comes by itself. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** What was true after this replica published its view and then looked at all others'. */
+/** What was true after this replica published its view and then looked at all the others. */
 interface Standing {
   readonly view: View;
   readonly others: readonly Other[];
@@ -65,16 +65,16 @@ export class Membership {
   readonly #others: Others;
   readonly #owners = new Owners();
   #standing: Standing | undefined;
-  /** What is to be published next: nothing is begun any more for what it takes away. */
+  /** The view to publish next: nothing is begun any more in shards that it takes away. */
   #coming: View | undefined;
-  /** Somebody has come or gone, so that the next renewal comes soon. */
+  /** A replica has come or gone, so the next renewal comes soon. */
   #soon = false;
-  /** What `owns` follows from. */
+  /** Everything that `owns` follows from. */
   #known = '';
   #resourceVersion = '';
-  /** This replica has acted, or might have, while all held the single leader's Lease. */
+  /** This replica has acted, or might have, while the replicas held the single leader's Lease. */
   #hasShared = false;
-  /** Found to be over by a clock, which may be set back since; until the next renewal. */
+  /** A clock, which may have been set back since, showed that membership is over; until the next renewal. */
   #over = false;
   #lost = false;
 
@@ -90,7 +90,7 @@ export class Membership {
     });
   }
 
-  /** Whether this replica may begin something for the shard now. */
+  /** Reports whether this replica may begin something in the shard now. */
   owns(shard: string): boolean {
     const { identity } = this.#options;
     const standing = this.#standing;
@@ -103,7 +103,7 @@ export class Membership {
     );
   }
 
-  /** Whether what is in hand may still change anything. Ask before each effect. */
+  /** Reports whether running work may still change anything. Ask before each effect. */
   isMember(): boolean {
     if (this.#standing === undefined || this.#lost) return false;
     this.#over ||= this.#standing.sinceAskedMs() >= this.#options.renewDeadlineMs;
@@ -111,8 +111,8 @@ export class Membership {
   }
 
   /**
-   * Takes part until `work` has ended, which is told to stop when the signal aborts, then gives its Lease back. Resolves as
-   * well when the Lease was lost: then the process had better end. Rejects with what `work` threw.
+   * Takes part until `work` has ended, then gives its Lease back; `work` is told to stop when the signal aborts. Also resolves when the
+   * Lease was lost: then the process should end. Rejects with what `work` threw.
    */
   async run(signal: AbortSignal, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
     const { clock, retryPeriodMs } = this.#options;
@@ -150,7 +150,7 @@ export class Membership {
     return `${REPLICA_LEASE_PREFIX}${this.#options.identity}`;
   }
 
-  /** Whether it succeeded in time. An attempt that did not goes no further, whatever it is answered later. */
+  /** Reports whether the attempt succeeded in time. One that did not goes no further, whatever answer comes later. */
   async #attempt(work: (limit: AbortSignal) => Promise<unknown>): Promise<boolean> {
     const { clock, renewDeadlineMs, onFailure } = this.#options;
     try {
@@ -172,13 +172,13 @@ export class Membership {
       this.#resourceVersion = created.metadata.resourceVersion;
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
-      // An earlier attempt of ours created it, and the answer was lost.
+      // An earlier attempt of ours created it, and its answer was lost.
       await this.#readBack(error, limit);
     }
     this.#coming = view;
   }
 
-  /** Publishes a view, then looks at all others'. */
+  /** Publishes a view, then looks at all the others'. */
   async #renew(between: boolean, limit: AbortSignal): Promise<void> {
     const { clock, identity, onChange } = this.#options;
     const view = this.#coming ?? this.#standing?.view;
@@ -190,11 +190,11 @@ export class Membership {
     ]);
     limit.throwIfAborted();
     if (!isShared && this.#hasShared) {
-      // Somebody has taken it in the time in which this replica was dead: what is in hand here must not go on.
+      // Somebody took it while this replica was dead: running work here must not go on.
       this.#lost = true;
       throw new Error(`Somebody acts alone under Lease ${this.#options.name} by now`);
     }
-    // Who led has given its Lease back since, and another one may have taken it.
+    // The leader has given its Lease back since, and another process may have taken it.
     if (!isShared && !others.some((other) => other.isLeader)) return;
     this.#hasShared = isShared;
     this.#standing = { view, others, sinceAskedMs };
@@ -214,13 +214,13 @@ export class Membership {
       await this.#write(this.#record(), view, limit);
     } catch (error) {
       if (!isConflict(error) && !isNotFound(error)) throw error;
-      // Somebody wrote to it. An earlier renewal of ours, whose answer was lost, is one who does.
+      // Somebody wrote to it, perhaps an earlier renewal of ours whose answer was lost.
       await this.#readBack(error, limit);
       await this.#write(this.#record(), view, limit);
     }
   }
 
-  /** The version of our Lease as it is now. Throws `error` if it is not ours any more, which it then never is again. */
+  /** Reads the current version of our Lease. Throws `error` if the Lease is no longer ours, which is final. */
   async #readBack(error: unknown, limit: AbortSignal): Promise<void> {
     const { api, namespace, identity } = this.#options;
     const lease = await api.get(LEASES, { namespace, name: this.#name }, limit);
@@ -232,14 +232,14 @@ export class Membership {
     this.#resourceVersion = lease.metadata.resourceVersion;
   }
 
-  /** Renews the single leader's Lease in the name of all replicas. False: somebody leads alone. */
+  /** Renews the single leader's Lease in the name of all replicas. Returns false if somebody leads alone. */
   async #share(limit: AbortSignal): Promise<boolean> {
     const { api, namespace, name } = this.#options;
     const ref = { namespace, name };
     const spec = { ...this.#record(), holderIdentity: REPLICAS };
     const lease = await api.get(LEASES, ref, limit);
     limit.throwIfAborted();
-    // Out of one that is shared a person took the holder.
+    // A person removed the holder from a shared Lease.
     const isEmptied = this.#hasShared && lease !== undefined && !leaseSpecOf(lease).holderIdentity;
     if (this.#others.isLed(lease) && !isEmptied) return false;
     try {
@@ -254,7 +254,7 @@ export class Membership {
     }
   }
 
-  /** The last one has gone: a single leader need not wait. Whoever has come since has a Lease of its own, or is too late with this one. */
+  /** If the last replica has gone, a single leader need not wait. One that came since has its own Lease, or is too late with this one. */
   async #unshare(limit: AbortSignal): Promise<void> {
     const { api, namespace, name } = this.#options;
     const { items } = await api.list(LEASES, { namespace }, limit);
@@ -282,7 +282,7 @@ export class Membership {
     this.#resourceVersion = written.metadata.resourceVersion;
   }
 
-  /** Null: nothing. Under that view nothing is begun for them any more, so they only become fewer, or move. */
+  /** Null if there are none. Nothing more is begun for them under that view, so they only become fewer, or move. */
   #heldUnder(view: View): string | null {
     const { identity, inHand } = this.#options;
     const held = [...inHand()].filter((shard) => this.#owners.of(shard, view) !== identity);

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { CALL_BUCKETS_S, MetricsRegistry } from '../base/metrics-registry.ts';
 import { type ControllerMetrics, controllerMetrics } from '../runtime/metrics.ts';
 
-/** All metrics, with the names of docs/metrics.md. Labels come from closed sets. */
+/** All metrics, with the names in docs/metrics.md. Labels come from closed sets. */
 export interface Metrics {
   readonly contentType: string;
   /** All metrics as Prometheus text. */
@@ -11,7 +11,7 @@ export interface Metrics {
   apiRequest(api: 'cloud' | 'server', request: { operation: string; code: string; durationMs: number }): void;
   kubeRequest(request: { verb: string; resource: string; code: number }): void;
   driftCorrected(kind: string, field: string): void;
-  /** Called at each scrape; resolves with what to show. */
+  /** Called at each scrape; returns what to show. */
   onScrape(collect: () => ScrapedState): void;
 }
 
@@ -19,9 +19,9 @@ export interface ScrapedState {
   readonly resources: Iterable<{ kind: string; condition: string; status: string; reason: string; count: number }>;
   readonly spaces: Iterable<{ namespace: string; name: string; observedAtMs: number; intervalMs: number }>;
   readonly leader: boolean;
-  /** Clusters that run while the login that they came with may still work. */
+  /** Running clusters whose original login may still work. */
   readonly unsecuredClusters: number;
-  /** By kind: for how long a password that was to be replaced has stayed, at most. */
+  /** By kind: the longest time that a password has stayed after it was due to be replaced. */
   readonly rotationOverdueMs: Readonly<Record<string, number>>;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The Leases of all that may act besides this replica, as Membership goes by them: of the other replicas, and that of a single
- * leader. What is left of those that have gone is cleared away.
+ * The Leases of all that may act besides this replica, as Membership uses them: those of the other replicas and that of a single leader.
+ * Removes the Leases of those that have gone.
  */
 
 import * as z from 'zod';
@@ -11,30 +11,30 @@ import { type AnyObject, isConflict, isNotFound, type KubeApi } from '../kube/ap
 import { actsForMs, GIVEN_BACK, isFree, LEASES, leaseSpecOf } from '../kube/lease.ts';
 import type { View } from './owners.ts';
 
-/** The view that a replica acts on: identities, with commas. */
+/** The view that a replica acts on: identities, separated by commas. */
 export const MEMBERS = `${GROUP}/members`;
-/** Shards that are another one's under that view, and that the replica still has in hand: percent-encoded, with commas. */
+/** Shards in use by this replica that are another one's under that view: percent-encoded, separated by commas. */
 export const HELD = `${GROUP}/held`;
-/** Who holds the Lease of a single leader where there is none: all replicas together. */
+/** The holder of the single leader's Lease when there is no leader: all replicas together. */
 export const REPLICAS = 'replicas';
 
 const replicaLease = z.object({
   metadata: z.object({ annotations: z.record(z.string(), z.string()).nullish() }),
 });
 
-/** As last seen, and since when it has been seen unchanged. */
+/** A Lease as last seen, and since when it has been seen unchanged. */
 export interface Other {
-  /** The version of its Lease; '': there is none any more. */
+  /** The version of its Lease; '' if the Lease is gone. */
   readonly version: string;
   readonly since: number;
-  /** '': it gave its Lease back. */
+  /** '' if it gave its Lease back. */
   readonly identity: string;
   /** It acts alone. */
   readonly isLeader: boolean;
   readonly view: View;
   /** As published. */
   readonly held: ReadonlySet<string>;
-  /** It acts no longer than this after it renewed. */
+  /** It does not act for longer than this after a renewal. */
   readonly durationMs: number;
 }
 
@@ -48,11 +48,11 @@ export interface OthersOptions {
   readonly own: string;
   readonly leaseDurationMs: number;
   /**
-   * Starts what becomes of others' Leases. The next look shows it, or else it is tried again when they would be over once more: that it
-   * is refused, or takes its time, must not keep this replica from renewing its own.
+   * Starts work on others' Leases. Its result shows in the next look; otherwise the work is tried again when their time is over once
+   * more. A refusal or a slow answer must not keep this replica from renewing its own Lease.
    */
   readonly aside: (work: (limit: AbortSignal) => Promise<unknown>) => void;
-  /** One was found dead: its Lease is being taken from it. */
+  /** Called when a replica was found dead: its Lease is being taken from it. */
   readonly onDead: () => void;
 }
 
@@ -65,7 +65,7 @@ export class Others {
     this.#options = options;
   }
 
-  /** Those that may act besides this replica. */
+  /** Returns those that may act besides this replica. */
   async look(limit: AbortSignal): Promise<readonly Other[]> {
     const { api, clock, namespace } = this.#options;
     const { items } = await api.list(LEASES, { namespace }, limit);
@@ -77,16 +77,16 @@ export class Others {
     return live.map(([, other]) => other);
   }
 
-  /** Whether somebody leads alone, by the single leader's Lease as it was read just now; undefined: there is none. */
+  /** Reports whether somebody leads alone, by the single leader's Lease as just read; undefined: there is none. */
   isLed(lease: AnyObject | undefined): boolean {
     const wasSeen = this.#seen.has(this.#options.name);
-    // Where a leader's Lease was deleted, the leader goes on until it finds that out.
+    // A leader whose Lease was deleted goes on until it finds that out.
     if (lease === undefined) return wasSeen;
     const spec = leaseSpecOf(lease);
     return spec.holderIdentity !== REPLICAS && !isFree(spec, wasSeen);
   }
 
-  /** As far as its Lease tells; what is left of one that has gone is cleared away. */
+  /** Reports whether it may act, as far as its Lease shows. Removes the Lease of one that has gone. */
   #mayAct(name: string, other: Other, lease: AnyObject | undefined, now: number): boolean {
     const { api, namespace, aside, onDead } = this.#options;
     const isOver = now - other.since >= other.durationMs;
@@ -94,7 +94,7 @@ export class Others {
     if (other.identity === '') {
       if (lease === undefined) this.#seen.delete(name);
       else if (isOver) {
-        // The rest have seen it too by then, so that it is not missed as one that may still act.
+        // By then all the others have seen it given back, so they do not treat it as deleted from a replica that may still act.
         waitAnew();
         aside((limit) => api.delete(LEASES, { namespace, name }, { uid: lease.metadata.uid }, limit));
       }
@@ -105,7 +105,7 @@ export class Others {
       return !isOver;
     }
     if (lease === undefined) {
-      // Somebody deleted it, and it may have renewed up to this moment.
+      // Somebody deleted it, and the replica may have renewed up to this moment.
       waitAnew({ version: '' });
     } else if (isOver) {
       // It is dead once its Lease could be taken from it, which the next look shows.
@@ -129,11 +129,11 @@ export class Others {
     const version = lease.metadata.resourceVersion;
     if (known?.version === version) return;
     const spec = leaseSpecOf(lease);
-    // Whatever somebody wrote into it: who acts by it does so until it has seen that, and its Lease runs out.
+    // Whatever somebody wrote into it: its holder acts until it has seen that and its Lease runs out.
     const durationMs = actsForMs(spec, this.#options.leaseDurationMs);
     const owner = isLeader ? name : name.slice(REPLICA_LEASE_PREFIX.length);
     const identity = isFree(spec, known !== undefined) ? '' : owner;
-    // A leader claims everything. So may a replica, whose own view it is always part of, where somebody wrote something else there.
+    // A leader claims everything. So may a replica: its own view always includes it, unless somebody wrote something else there.
     const { [MEMBERS]: members, [HELD]: held } = parsed.data.metadata.annotations ?? {};
     const published = (members ?? '').split(',');
     const view = isLeader || !published.includes(identity) ? [identity] : published;
@@ -148,7 +148,7 @@ export class Others {
     });
   }
 
-  /** Takes its Lease from a replica that did not renew it, unless it has renewed meanwhile. */
+  /** Takes the Lease from a replica that did not renew it, unless it has renewed meanwhile. */
   async #bury(name: string, { version }: Other, limit: AbortSignal): Promise<void> {
     const { api, namespace } = this.#options;
     const patch = { metadata: { resourceVersion: version }, spec: GIVEN_BACK };

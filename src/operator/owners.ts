@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 
-/** Identities in their order: between whom shards are shared. */
+/** The identities, in order, between which shards are divided. */
 export type View = readonly string[];
 
-/** Objects that are gone are asked about, too. */
+/** Shards of objects that are gone are asked about, too. */
 const MOST = 10_000;
 
-/** Who has which shard under which view, remembered, as hashes take their time. */
+/** The owner of each shard under each view, remembered because hashing takes time. */
 export class Owners {
   readonly #known = new Map<string, string>();
 
-  /** As ownerOf. */
+  /** Like ownerOf. */
   of(shard: string, view: View): string | undefined {
     const key = `${view.join()} ${shard}`;
     const known = this.#known.get(key);
@@ -25,13 +25,13 @@ export class Owners {
     this.#known.clear();
   }
 
-  /** Of how many shards that is known. */
+  /** The number of owners remembered. */
   get size(): number {
     return this.#known.size;
   }
 }
 
-/** Rendezvous hashing: who comes or goes changes the owner of its own shards only. Undefined: the view is empty. */
+/** Rendezvous hashing: a member that comes or goes changes only the owner of its own shards. Undefined: the view is empty. */
 export function ownerOf(shard: string, view: View): string | undefined {
   let [owner, highest]: [string | undefined, string] = [undefined, ''];
   for (const member of view) {

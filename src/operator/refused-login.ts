@@ -1,20 +1,20 @@
 import type { Clock } from '../base/clock.ts';
 import { KubeError } from '../kube/api.ts';
 
-/** Watches end at their own times: so long may only some of them have met it. */
+/** Watches end at different times: for this long, only some of them may have met it. */
 const LASTING_MS = 120_000;
-/** A watch that is refused is tried again within half a minute: one that was not refused again for so long was answered. */
+/** A refused watch is tried again within half a minute: one not refused again for this long was answered. */
 const FORGOTTEN_MS = 60_000;
-/** Each collection meets it, again and again: of them all one line in so much time is enough. */
+/** Each collection meets it again and again: one line in this time is enough for all. */
 const TELL_EVERY_MS = 60_000;
 
 /**
- * Whether the API server still takes this operator's login, as its watches tell: whoever holds no Lease would notice by nothing else.
- * An API server that is away, or refuses something else, does not count: it is back by itself, or is told of where it is in the way.
+ * Whether the API server still accepts this operator's login, judging by its watches: without a Lease, nothing else would show it. An API
+ * server that is away, or refuses something else, does not count: it comes back by itself, or is reported where it is in the way.
  */
 export class RefusedLogin {
   readonly #clock: Clock;
-  /** By collection, since when each attempt was answered 401, and when the last one was; monotonic clock. */
+  /** By collection: since when each attempt was answered 401, and when the last one was; monotonic clock. */
   readonly #refused = new Map<string, { readonly sinceMs: number; readonly lastMs: number }>();
   #toldMs = Number.NEGATIVE_INFINITY;
 
@@ -22,7 +22,7 @@ export class RefusedLogin {
     this.#clock = clock;
   }
 
-  /** A list or watch of the collection failed. Whether that is to be logged: not where the same was for another one a moment ago. */
+  /** A list or watch of the collection failed. Reports whether to log that: not if the same just happened to another collection. */
   failed(plural: string, error: unknown): boolean {
     if (!(error instanceof KubeError && error.status === 401)) return true;
     const lastMs = this.#clock.monotonic();
@@ -32,7 +32,7 @@ export class RefusedLogin {
     return true;
   }
 
-  /** What is wrong, where all of these collections have been refused for minutes. */
+  /** Returns what is wrong if all of these collections have been refused for minutes. */
   problem(plurals: readonly string[]): string | undefined {
     const begins = plurals.map((plural) => this.#goingOn(plural)?.sinceMs ?? Number.POSITIVE_INFINITY);
     const lastedMs = this.#clock.monotonic() - Math.max(...begins);

@@ -4,7 +4,7 @@ import { type ObjectKey, splitKey } from '../kube/object.ts';
 import type { Kind, StatusBase } from '../runtime/kind.ts';
 import type { StoreChange } from '../runtime/store.ts';
 
-/** Secrets as last seen, and who is told when they change: kept up to date by an informer, or by `SecretReads`. */
+/** Secrets as last seen, with handlers for changes. Kept up to date by an informer, or by `SecretReads`. */
 export interface SecretSource {
   readonly store: { get(key: ObjectKey): AnyObject | undefined };
   onChange(handler: StoreChange<AnyObject>): void;
@@ -17,14 +17,14 @@ interface Seen {
 }
 
 /**
- * Secrets for an operator that may neither list nor watch them: those that an object refers to are read by name when a pass
- * of it begins. Only metadata is asked for. A change is seen in the next pass of any object that refers to the Secret.
+ * Secrets for an operator that may neither list nor watch them: when a pass of an object begins, the Secrets that it refers to are read
+ * by name. Only metadata is asked for. A change is seen in the next pass of any object that refers to the Secret.
  */
 export class SecretReads implements SecretSource {
   readonly #api: Pick<KubeApi, 'get'>;
   readonly #transform: (object: AnyObject) => AnyObject;
   readonly #seen = new Map<ObjectKey, Seen>();
-  /** How many objects look at each. */
+  /** How many objects use each Secret. */
   readonly #uses = new Map<ObjectKey, number>();
   readonly #handlers: StoreChange<AnyObject>[] = [];
   #reads = 0;
@@ -40,7 +40,7 @@ export class SecretReads implements SecretSource {
     this.#handlers.push(handler);
   }
 
-  /** The same kind, whose passes begin with a look at the Secrets that the object refers to. */
+  /** Returns the same kind with passes that first read the Secrets that the object refers to. */
   before<Spec, Status extends StatusBase, Observation, Step>(
     kind: Kind<Spec, Status, Observation, Step>,
   ): Kind<Spec, Status, Observation, Step> {
@@ -67,7 +67,7 @@ export class SecretReads implements SecretSource {
     };
   }
 
-  /** What nobody looks at any more need not be known. */
+  /** One object fewer uses the Secret; when none does, it is forgotten. */
   #leave(key: ObjectKey): void {
     const uses = (this.#uses.get(key) ?? 0) - 1;
     if (uses > 0) {
@@ -97,7 +97,7 @@ export class SecretReads implements SecretSource {
 }
 
 const NONE: ReadonlySet<ObjectKey> = new Set();
-/** With namespace and name: a field that is not given makes a reference without. */
+/** With namespace and name: a field that is not given makes a reference without one. */
 const IS_SECRET = /^secrets\/[^/]+\/[^/]+$/;
 
 function secretsIn(references: readonly Reference[]): ReadonlySet<ObjectKey> {

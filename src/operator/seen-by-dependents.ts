@@ -4,14 +4,14 @@ import { parseStatus } from '../kube/definition.ts';
 import type { KubeObject } from '../kube/object.ts';
 
 /**
- * What those who refer to an object look at in its status, as one text: while it stays the same they need not hear of a change. That is
- * whether they can go on, otherwise why they wait, and of a cluster where its server is and how it is signed in to.
+ * Returns, as one text, the parts of an object's status that objects referring to it look at. While it stays the same, they need not hear
+ * of a change. It says whether they can go on, otherwise why they wait, and for a cluster, where its server is and how to sign in to it.
  */
 export function seenByDependents(object: KubeObject | undefined): string | undefined {
   if (object === undefined) return undefined;
   let text = texts.get(object);
   if (text === undefined) {
-    // Conditions are the same in every kind's status; what else is read here only a cluster has.
+    // Conditions are the same in every kind's status; only a cluster has the other fields read here.
     const status = parseStatus(databaseClusterDefinition, object.status);
     const { conditions = [], clusterID, createdAt, endpoint, servers, credentials } = status;
     const seen = ['Ready', 'CredentialsSecured', 'Available'].map((type) => {
@@ -25,5 +25,5 @@ export function seenByDependents(object: KubeObject | undefined): string | undef
   return text;
 }
 
-/** All who hear of one change ask about the same two objects: each is read once for it. */
+/** All that hear of one change ask about the same two objects: each is read once for it. */
 const texts = new WeakMap<KubeObject, string>();

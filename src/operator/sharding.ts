@@ -17,7 +17,7 @@ import { type ByKind, byKind, type Outer, SHARDED, type Sharded, Shards } from '
 
 type Sources = Readonly<Record<Sharded, Pick<Informers[Sharded], 'onChange'>>>;
 
-/** Of a controller, what changes when shards do. */
+/** What sharding uses of a controller. */
 export interface ShardedController {
   enqueueAsNew(key: ObjectKey, delayMs: number): void;
   forget(key: ObjectKey, why: Forgotten): void;
@@ -33,32 +33,32 @@ export interface ShardingOptions extends Partial<LeaseTimes> {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** The watched ones; undefined: all. */
+  /** The watched namespaces; undefined: all. */
   readonly namespaces?: readonly string[] | undefined;
-  /** Of the replicas' Leases. */
+  /** The namespace of the replicas' Leases. */
   readonly namespace: string;
-  /** Of the Lease that a single leader would hold. */
+  /** The name of the Lease that a single leader would hold. */
   readonly name: string;
-  /** Told of each attempt to agree with other replicas that fails. */
+  /** Called after each failed attempt to agree with other replicas. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** How long clusters of a shard that is taken over wait for the first List of their space, as at a start. */
+/** How long clusters in a shard just taken over wait for the first List of their space, as at a start. */
 const FIRST_LOOK_MS = 2_000;
-/** So often all keys are gone through though no member has changed: one may be ours since its space appeared. */
+/** All keys are gone through after this many looks even if no member has changed: one may be ours since its space appeared. */
 const LOOKS_A_SWEEP = 15;
 /**
- * An object that has moved to our shard is begun with after so many looks at the other replicas: the first may have begun before the move;
- * by the third each of them has renewed since, and published what it has in hand.
+ * An object that has moved to our shard waits for this many looks at the other replicas. The first may have begun before the move; by the
+ * third, each of them has renewed since, and published its running work.
  */
 const LOOKS_AFTER_A_MOVE = 3;
-/** Steps that a sweep makes before others have their turn. An object that comes or goes takes as long as `CHANGE_STEPS` that stay. */
+/** Steps of a sweep before other work has its turn. An object that comes or goes takes as long as `CHANGE_STEPS` that stay. */
 const SLICE = 500;
 const CHANGE_STEPS = 10;
 
 /**
- * Which objects this replica works on: those of the shards that it owns. What comes to be ours is looked at as at a start, and
- * what is no longer ours is forgotten: its space is not listed any more.
+ * Decides which objects this replica works on: those in the shards that it owns. An object that becomes ours is looked at as at a start.
+ * One that is no longer ours is forgotten; its space is not listed any more.
  */
 export class Sharding {
   readonly #api: Pick<KubeApi, 'get'>;
@@ -66,16 +66,16 @@ export class Sharding {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #shards: Shards;
-  /** How many passes are in hand for each shard, and for which shard each pass in hand was counted when it began. */
+  /** The number of running passes per shard, and the shard for which each running pass was counted when it began. */
   readonly #inHand = new Map<string, number>();
   readonly #begun = new Map<string, { readonly kind: Sharded; readonly key: ObjectKey; readonly shard: string }>();
-  /** Objects that moved here from a shard that was not ours, as `kind key`, and how many looks at the others there had been then. */
+  /** Objects that moved here from a shard that was not ours, as `kind key`, and the number of looks at the others by then. */
   readonly #moved = new Map<string, number>();
-  /** Keys that came to be ours, and when; wall clock. */
+  /** Keys that became ours, and when; wall clock. */
   readonly #ours: ByKind<number> = byKind();
   /**
-   * Keys whose passes the gate refused: if they come to be ours after all, nobody else has worked on them since. True: they were
-   * refused as their shard had changed, which is news for them.
+   * Keys whose passes the gate refused. If they become ours after all, nobody else has worked on them since. True: they were refused
+   * because their shard had changed, which is news for them.
    */
   readonly #refused: ByKind<boolean> = byKind();
   #controllers: ShardedControllers | undefined;
@@ -88,7 +88,7 @@ export class Sharding {
     for (const kind of SHARDED) {
       informers[kind].onChange((key, _before, after) => {
         const left = this.#shards.see(kind, key, after);
-        // With it, all that is in it moves to another shard; so it does where the object is gone.
+        // Everything in it moves to another shard too, even if the object is gone.
         if (left !== undefined && !this.#membership.owns(left)) this.#moved.set(`${kind} ${key}`, this.#looks);
       });
     }
@@ -112,7 +112,7 @@ export class Sharding {
     return this.#membership.isMember();
   }
 
-  /** What the controllers ask before they begin a pass. */
+  /** The gate that the controllers ask before they begin a pass. */
   gateOf(kind: Sharded): KeyGate {
     return {
       begin: async (key) => {
@@ -125,7 +125,7 @@ export class Sharding {
           return false;
         }
         this.#begun.set(`${kind} ${key}`, { kind, key, shard });
-        // A sweep may not have come to it yet: what this pass leaves in memory must be forgotten when the shard is lost.
+        // A sweep may not have reached it yet: what this pass leaves in memory must be forgotten when the shard is lost.
         if (!this.#ours[kind].has(key)) this.#ours[kind].set(key, this.#clock.now());
         this.#refused[kind].delete(key);
         this.#inHand.set(shard, (this.#inHand.get(shard) ?? 0) + 1);
@@ -140,13 +140,13 @@ export class Sharding {
           return;
         }
         this.#inHand.delete(shard);
-        // It was only kept until this pass has ended.
+        // The shard was kept only until this pass ended.
         if (!this.#membership.owns(shard)) void this.#sweep();
       },
     };
   }
 
-  /** Since when the object is ours, after another replica may have had it; wall clock. */
+  /** Returns since when the object is ours, after another replica may have had it; wall clock. */
   hasSinceMs(kind: Sharded, key: ObjectKey): number {
     return this.#ours[kind].get(key) ?? this.#clock.now();
   }
@@ -155,13 +155,13 @@ export class Sharding {
     return SHARDED.some((kind) => this.#refused[kind].size > 0);
   }
 
-  /** As Membership.run. */
+  /** Like Membership.run. */
   run(signal: AbortSignal, controllers: ShardedControllers, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
     this.#controllers = controllers;
     return this.#membership.run(signal, work);
   }
 
-  /** In slices, as thousands of objects may come from a replica that died. One at a time: what changes meanwhile waits. */
+  /** Settles all keys, in slices, as a replica that died may leave thousands. One sweep at a time: changes meanwhile wait. */
   async #sweep(): Promise<void> {
     this.#due = true;
     if (this.#sweeping) return;
@@ -183,7 +183,7 @@ export class Sharding {
         for (const key of this.#ours[kind].keys()) {
           if (this.#shards.has(kind, key)) continue;
           this.#ours[kind].delete(key);
-          // Its shard is not known any more, so nobody else may have forgotten what is held for it.
+          // Its shard is no longer known, so nothing else may have dropped what is remembered of it.
           this.#controllers?.[kind].forget(key, 'deleted');
         }
       }
@@ -192,7 +192,7 @@ export class Sharding {
     if (counts.gained + counts.lost > 0) this.#log.info(counts, 'Objects have come from and gone to other replicas');
   }
 
-  /** Whether the object came to be ours, or is ours no longer. `owned`: what is known of shards at this moment. */
+  /** Takes an object that became ours, or drops one that no longer is; reports whether it did. `owned`: the shards known at this moment. */
   #settle(
     kind: Sharded,
     key: ObjectKey,
@@ -207,14 +207,14 @@ export class Sharding {
       if (this.#hasMoved(kind, key)) return false;
       const delayMs = kind === 'clusters' ? FIRST_LOOK_MS : 0;
       this.#controllers?.[kind].enqueueAsNew(key, delayMs);
-      // What is stalled rests as at a start otherwise, for minutes.
+      // Otherwise a stalled object would rest for minutes, as at a start.
       if (refused.get(key) === true) this.#controllers?.[kind].queue.addAfter(key, delayMs);
       refused.delete(key);
       ours.set(key, this.#clock.now());
       counts.gained++;
       return true;
     }
-    // While something is in hand the shard may yet stay ours, and then nobody else has looked at what was turned away.
+    // While work is running the shard may yet stay ours, and then nobody else has looked at the refused keys.
     if (isOurs || this.#inHand.has(shard) || this.#begun.has(`${kind} ${key}`)) return false;
     refused.delete(key);
     if (!ours.delete(key)) return false;
@@ -223,7 +223,7 @@ export class Sharding {
     return true;
   }
 
-  /** Of each pass in hand the shard that it began in, and the one that its object is in by now. */
+  /** Returns, for each running pass, the shard that it began in and the one that its object is in by now. */
   #shardsInHand(): ReadonlySet<string> {
     const shards = new Set(this.#inHand.keys());
     for (const { kind, key } of this.#begun.values())
@@ -231,14 +231,14 @@ export class Sharding {
     return shards;
   }
 
-  /** Whether it, or what it is in, has come to be in another shard a moment ago: another replica may have it in hand still. */
+  /** Reports whether the object, or one it is in, has just moved to another shard: another replica may still be working on it. */
   #hasMoved(kind: Sharded, key: ObjectKey): boolean {
     if (this.#moved.has(`${kind} ${key}`)) return true;
     const outer = this.#shards.outerOf(kind, key);
     return outer !== undefined && this.#hasMoved(outer.kind, outer.key);
   }
 
-  /** Whether it is there all the same: then another replica may know by now that what is in it is its own. */
+  /** Reports whether it exists, though unknown here: then another replica may already know that what is in it is its own. */
   async #exists({ kind, key }: Outer): Promise<boolean> {
     const resource = kind === 'spaces' ? DATABASE_SPACES : DATABASE_CLUSTERS;
     try {

@@ -13,7 +13,7 @@ export function byKind<T>(): ByKind<T> {
   return { spaces: new Map(), clusters: new Map(), users: new Map(), databases: new Map() };
 }
 
-/** What an object is in. */
+/** The object that another one is in. */
 export interface Outer {
   readonly kind: 'spaces' | 'clusters';
   readonly key: ObjectKey;
@@ -25,11 +25,11 @@ interface Ref {
 }
 
 /**
- * In which shard each object is. A shard is a space in the cloud, whichever DatabaseSpaces name it: a cluster is in that of its
- * space, a user or database in that of its cluster.
+ * Knows in which shard each object is. A shard is a space in the cloud, whichever DatabaseSpaces name it: a cluster is in its space's
+ * shard, a user or database in its cluster's.
  */
 export class Shards {
-  /** Of each object that was seen what `withinOf` said of it: to read the object again takes much longer. */
+  /** What `withinOf` returned for each object seen: reading the object again takes much longer. */
   readonly #within: ByKind<string> = byKind();
   readonly #namespaces: readonly string[] | undefined;
 
@@ -38,7 +38,7 @@ export class Shards {
     this.#namespaces = namespaces;
   }
 
-  /** Takes in how the object is now; undefined: it is gone. Returns the shard that it has left, if it was known and is elsewhere now. */
+  /** Takes in the object's current version; undefined: it is gone. Returns the shard it has left, if that was known and has changed. */
   see(kind: Sharded, key: ObjectKey, object: KubeObject | undefined): string | undefined {
     const [former, within] = [this.#within[kind].get(key), object && withinOf(kind, object)];
     if (former === within) return undefined;
@@ -56,31 +56,31 @@ export class Shards {
     return [...this.#within[kind].keys()];
   }
 
-  /** Of what is not known, or in something that is not, that one's key. */
+  /** Returns the shard. If the object, or one it is in, is not known, returns that one's key. */
   of(kind: Sharded, key: ObjectKey): string {
     const outer = this.outerOf(kind, key);
     return outer === undefined ? (this.#within[kind].get(key) ?? key) : this.of(outer.kind, outer.key);
   }
 
-  /** What the object refers to, there or not; undefined for a space, and for what is not known. */
+  /** Returns what the object refers to, whether it exists or not; undefined for a space, and for an unknown object. */
   outerOf(kind: Sharded, key: ObjectKey): Outer | undefined {
     const within = this.#within[kind].get(key);
     if (within === undefined || kind === 'spaces') return undefined;
     return { kind: kind === 'clusters' ? 'spaces' : 'clusters', key: within };
   }
 
-  /** What says in which shard the object is, and is not known here; undefined: all is known, or the object itself is gone. */
+  /** Returns the unknown object that decides the shard; undefined if all are known, or the object itself is gone. */
   unseen(kind: Sharded, key: ObjectKey): Outer | undefined {
     const outer = this.outerOf(kind, key);
-    // What is in no namespace that is watched, no replica ever sees.
+    // No replica sees objects outside the watched namespaces.
     if (outer === undefined || this.#namespaces?.includes(splitKey(outer.key).namespace) === false) return undefined;
     return this.has(outer.kind, outer.key) ? this.unseen(outer.kind, outer.key) : outer;
   }
 }
 
-/** Of a space its shard, of another object the key of what it is in. */
+/** Returns, for a space, its shard; for any other object, the key of the object it is in. */
 function withinOf(kind: Sharded, { metadata, spec }: KubeObject): string {
-  // As the API server has checked it.
+  // The API server has checked it.
   if (kind === 'spaces') return placeInFull(placeOf(spec as DatabaseSpaceSpec));
   const { spaceRef, clusterRef } = spec as { readonly spaceRef?: Ref; readonly clusterRef?: Ref };
   const ref = spaceRef ?? clusterRef;

@@ -24,28 +24,28 @@ export interface ControllerDependencies {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly random: Random;
-  /** HTTP to cloud and servers; `ca`: PEM to trust besides the system's. */
+  /** HTTP to cloud and servers; `ca`: PEM to trust in addition to the system's. */
   readonly transport: (ca: string | undefined) => HttpTransport;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly concurrency: number;
   readonly urlPolicy: UrlPolicy;
-  /** Names this process in events. */
+  /** Names this process in Events. */
   readonly instance: string;
-  /** That are watched; undefined: all. */
+  /** The watched namespaces; undefined: all. */
   readonly namespaces: readonly string[] | undefined;
-  /** Told before each step of any object. */
+  /** Called before each step of any object. */
   readonly onStep?: ControllerOptions['onStep'];
 }
 
-/** A kind's controller, whatever the kind. */
+/** The controller of any kind. */
 export interface AnyController {
   readonly queue: WorkQueue;
   run(stop: AbortSignal, kill: AbortSignal): Promise<void>;
   enqueueDependents(reference: Reference, priority?: Priority): void;
 }
 
-/** What the controllers of all kinds share: how one is made, how it hears of what concerns it, and how people hear of it. */
+/** What the controllers of all kinds share: how to create one, how it hears of what concerns it, and how people hear of it. */
 export class Wiring {
   readonly secrets: Secrets;
   readonly #dependencies: ControllerDependencies;
@@ -73,7 +73,7 @@ export class Wiring {
     });
   }
 
-  /** The controller of a kind. A change of its objects reaches those of all kinds that refer to them. */
+  /** Creates the controller of a kind. A change to its objects reaches objects of any kind that refer to them. */
   controllerOf<Spec, Status extends StatusBase, Observation, Step>(
     kind: Kind<Spec, Status, Observation, Step>,
     source: Informer<KubeObject>,
@@ -103,12 +103,12 @@ export class Wiring {
     return controller;
   }
 
-  /** Whoever refers to it is looked at. */
+  /** Queues every object that refers to this. */
   notify(reference: Reference, priority: Priority = 'normal'): void {
     for (const controller of this.#controllers) controller.enqueueDependents(reference, priority);
   }
 
-  /** A change of an object reaches those whom it concerned before, and those whom it concerns now. */
+  /** Passes a change to an object on to what it concerned before and what it concerns now. */
   notifyConcerned(
     source: Informer<KubeObject>,
     concerns: (object: KubeObject | undefined) => readonly Reference[],
@@ -119,12 +119,12 @@ export class Wiring {
     });
   }
 
-  /** A change of Secrets and ConfigMaps reaches those who read them. */
+  /** Passes a change to Secrets and ConfigMaps on to the objects that read them. */
   notifyReaders(): void {
     const { secrets, configMaps } = this.#informers;
     const readers = (plural: string, source: Informer<AnyObject> | SecretReads) =>
       source.onChange((key, before, after) => {
-        // Of a Secret that is read for the first time, the pass that reads it is the one that needs to hear.
+        // When a Secret is read for the first time, only the pass that reads it needs to know.
         if (before === undefined && source instanceof SecretReads) return;
         if (before?.metadata.resourceVersion !== after?.metadata.resourceVersion)
           this.notify(`${plural}/${key}`, 'high');
@@ -133,7 +133,7 @@ export class Wiring {
     readers('configmaps', configMaps);
   }
 
-  /** For a kind's world: what came from elsewhere was undone; the message says what. */
+  /** For a kind's world: reports that a change from elsewhere was set back; the message says what. */
   driftCorrected(kind: string, source: Informer<KubeObject>) {
     return (key: ObjectKey, field: string, message: string): void => {
       this.#dependencies.metrics.driftCorrected(kind, field);
@@ -143,17 +143,17 @@ export class Wiring {
     };
   }
 
-  /** For a kind's world: an object goes, and what it stood for may stay. */
+  /** For a kind's world: warns that an object goes while what it stood for may stay. */
   warn(kind: string, reason: string, source: Informer<KubeObject>) {
     return (key: ObjectKey, message: string): void => {
-      // In a namespace that goes no Event can be made any more.
+      // No Event can be created in a namespace that is being deleted.
       this.#dependencies.log.warn({ kind, ...splitKey(key), reason }, message);
       const object = source.store.get(key);
       if (object !== undefined) this.#recorder.record(object, { status: 'False', reason, message }, true);
     };
   }
 
-  /** For a kind's world: whom a selector admits follows from these. */
+  /** For a kind's world: returns the labels that decide whom a selector admits. */
   readonly namespaceLabels = async (name: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>> =>
     (await this.#dependencies.api.get(NAMESPACES, { name }, signal))?.metadata.labels ?? {};
 }

@@ -1,12 +1,12 @@
 /*
- * One kind's controller, as controller-runtime's: changes → queue → workers → reconcile → queue.
- * - It hears of its objects (predicate: `isNews`), and by `enqueueDependents` of what they refer to (EnqueueRequestsFromMapFunc).
- * - What a person changed is urgent, and stays so while passes follow one another at once, after a conflict, and where it was
- *   told when to come back. Checks that are due, and what a start finds in order, come last. An object that was stalled when
- *   work began comes back within about the time that it has been, ten minutes at most.
- * - Before it runs another process may, so what happens then is no news: nothing is queued, and at the begin all objects are.
- * - No key is ever lost: whatever a pass throws, it is logged, and the key comes back with growing pauses.
- * - Besides what client-go has: `gate` says of each key whether it is this process's, and `pace` when to let others have a turn.
+ * The controller of one kind, as in controller-runtime: changes → queue → workers → reconcile → queue.
+ * - It hears of its objects (predicate: `isNews`) and, by `enqueueDependents`, of what they refer to (EnqueueRequestsFromMapFunc).
+ * - What a person changed is urgent, and stays so while passes follow one another at once, after a conflict, and if it was told when to
+ *   come back. Due checks, and objects in order at a start, come last. An object that was stalled when work began comes back within about
+ *   the time it has been stalled, ten minutes at most.
+ * - Before it runs, another process may, so changes queue nothing; when it begins, all objects are queued.
+ * - No key is ever lost: whatever a pass throws is logged, and the key comes back with growing pauses.
+ * - Beyond client-go: `gate` says whether a key is this process's, and `pace` when to give other work a turn.
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -32,9 +32,9 @@ import type { ControllerMetrics } from './metrics.ts';
 import { type Outcome, reconcile } from './reconcile.ts';
 import { type Priority, WORKERS_IN_ALL, WorkQueue } from './workqueue.ts';
 
-/** Whose work a key is, where several processes share it. */
+/** Decides whose work a key is when several processes share it. */
 export interface KeyGate {
-  /** Whether it is this process's; if so, `end` is called when its pass has ended. */
+  /** Reports whether the key is this process's; if so, `end` is called after its pass. */
   begin(key: ObjectKey): Promise<boolean>;
   end(key: ObjectKey): void;
 }
@@ -49,13 +49,13 @@ export interface ControllerOptions {
   readonly concurrency: number;
   /** Shared by all controllers, so that together they never hold the event loop for long. */
   readonly pace: Pace;
-  /** Told before each step of any object. */
+  /** Called before each step of any object. */
   readonly onStep?: ((told: StepTold) => void) | undefined;
   /** Default: every key is this process's. */
   readonly gate?: KeyGate | undefined;
 }
 
-/** A step that is about to be made. */
+/** A step that is about to be done. */
 export interface StepTold {
   readonly kind: string;
   readonly key: ObjectKey;
@@ -63,25 +63,25 @@ export interface StepTold {
   readonly step: unknown;
 }
 
-/** Retries after a failure that time may mend: 1 s doubled up to 5 min. */
+/** Retries after a failure that may pass with time: 1 s doubled up to 5 min. */
 const BACKOFF = { initialMs: 1_000, maxMs: 300_000 };
-/** Looks at what is about to come up by itself: 1 s doubled up to 30 s. */
+/** Looks at something about to come up by itself: 1 s doubled up to 30 s. */
 const SOON_BACKOFF = { initialMs: 1_000, maxMs: 30_000 };
-/** Retries of what a person must mend: 1 min doubled up to 30 min; a change of anything it depends on comes first. */
+/** Retries of what a person must fix: 1 min doubled up to 30 min, unless something it depends on changes earlier. */
 const SLOW_BACKOFF = { initialMs: 60_000, maxMs: 1_800_000 };
 /** After a conflict the newer version is on its way. */
 const CONFLICT_BACKOFF = { initialMs: 50, maxMs: 5_000 };
-/** What goes on for so long no newer version ends: an admission webhook may say 409 for ever. */
+/** Conflicts that last this long will not be ended by a newer version: an admission webhook may say 409 for ever. */
 const CONFLICT_MS = 60_000;
-/** Retries of what was told when to come: soon after that, as what it waits for goes on at that time for all. */
+/** Retries of a key that was told when to come: soon after that, when what it waits for goes on for all. */
 const TOLD_BACKOFF = { initialMs: 1_000, maxMs: 15_000 };
-/** For `enqueueDependents`, of what changes often and is looked at whole: many changes lead to one pass. */
+/** For `enqueueDependents`, for things that change often and are looked at as a whole: many changes lead to one pass. */
 export const SOON_MS = 500;
-/** A status that this process did not write may be a former leader's last word, or a person's. */
+/** Delay before a look at a status that this process did not write: a former leader's last word, or a person's. */
 const FOREIGN_STATUS_MS = 60_000;
-/** Passes that each did something and follow one another at once: more of them in a row are no progress but a loop. */
+/** Passes that did something and follow one another at once: more in a row than this are a loop, not progress. */
 const MAX_REQUEUES_AT_ONCE = 20;
-/** So many objects are queued in one go; then others have their turn. */
+/** Objects queued in one go before other work has its turn. */
 const SLICE = 50;
 
 /** The controller of one kind, as above. */
@@ -90,24 +90,24 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   readonly #kind: Kind<Spec, Status, Observation, Step>;
   readonly #informer: Informer<KubeObject>;
   readonly #options: ControllerOptions;
-  /** Who refers to what. */
+  /** Which objects refer to what. */
   readonly references = new ReferenceIndex();
   readonly #groups = new Map<ObjectKey, string>();
   #runs = false;
-  /** Before it runs: what is not in order, and comes first. To read thousands once more that are would take seconds. */
+  /** Before it runs: objects not in order, which come first. Reading thousands that are in order again would take seconds. */
   readonly #unsettled = new Set<ObjectKey>();
-  /** Stalled since before work began: what is no news to a person does not wake them. */
+  /** Objects stalled since before work began: changes that are no news to a person do not wake them. */
   readonly #stalledAtStart = new Set<ObjectKey>();
-  /** Its change comes from the pass in hand: it is no news, and would only undo that pass's pause. */
+  /** The key whose change comes from its running pass: it is no news, and would only undo that pass's pause. */
   #writing: ObjectKey | undefined;
-  /** Versions that only the status sets apart and that the watch told of while their objects were in hand: written by whom? */
+  /** By key, the version of a change to the status alone that the watch reported, until it proves to be our own write. */
   readonly #foreignStatus = new Map<ObjectKey, string>();
-  /** Of these another object is in hand: what its pass remembers is not theirs. */
+  /** Keys whose object was replaced during its pass: what that pass remembers is not the new object's. */
   readonly #replaced = new Set<ObjectKey>();
   readonly #requeuesAtOnce = new Map<ObjectKey, number>();
-  /** Fields that were written into their statuses and dropped. */
+  /** Status fields that were written and dropped. */
   readonly #missing = new Map<ObjectKey, readonly string[]>();
-  /** Monotonic: when the first pass ended of those that met conflicts, one after the other. */
+  /** When the first of a key's consecutive passes with conflicts ended, by the monotonic clock. */
   readonly #conflictsSince = new Map<ObjectKey, number>();
   readonly #mistakes = new Mistakes();
   readonly #read: (object: KubeObject | undefined) => ObjectRecord<Spec, Status> | undefined;
@@ -126,16 +126,16 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     informer.onChange((...change) => this.#onChange(...change));
   }
 
-  /** Something that objects of this kind may refer to has changed: controller-runtime's EnqueueRequestsFromMapFunc. */
+  /** Queues the objects that refer to something that has changed: controller-runtime's EnqueueRequestsFromMapFunc. */
   enqueueDependents(reference: Reference, priority: Priority = 'normal', afterMs = 0): void {
     if (!this.#runs) return;
-    // All of a space, or of a server, may be thousands.
+    // A space or a server may have thousands.
     void inSlices([...this.references.dependents(reference)], SLICE, (key) => {
       if (priority !== 'low' || !this.#stalledAtStart.has(key)) this.queue.addAfter(key, afterMs, priority);
     });
   }
 
-  /** Works until `stop` aborts and what is in hand is done; a pass that is under way ends by itself, or when `kill` aborts. */
+  /** Works until `stop` aborts and running passes have ended, by themselves or when `kill` aborts. */
   async run(stop: AbortSignal, kill: AbortSignal): Promise<void> {
     stop.addEventListener('abort', () => this.queue.shutDown(), { once: true });
     if (stop.aborted) this.queue.shutDown();
@@ -156,7 +156,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
       const isOurs = (await gate?.begin(key)) !== false;
       if (!isOurs || stop.aborted) {
-        // The gate may have taken its time, and the stop came meanwhile; no pass remembers anything of what was replaced.
+        // The stop may have come while the gate took its time. No pass ran that could remember anything of a replaced object.
         if (isOurs) gate?.end(key);
         this.#replaced.delete(key);
         this.queue.done(key);
@@ -165,7 +165,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       const finished = this.#options.metrics.started();
       const about = this.#aboutPass(key);
       const log = logAbout(this.#options.log, about);
-      // Whoever waits for what a person changed is not to wait for a turn of the crowd after each answer as well.
+      // A pass for what a person changed should not wait for a turn of the crowd after each answer as well.
       const arrived = this.queue.priorityOf(key) === 'high' ? pace.hurry() : undefined;
       this.#stalledAtStart.delete(key);
       try {
@@ -173,13 +173,13 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         finished(labelOf(outcome));
         this.#requeue(key, outcome, log);
       } catch (error) {
-        // Writing failed, or there is a bug in here: say so and come back, for no key may ever be lost.
+        // A write failed, or there is a bug: log it and come back, for no key may ever be lost.
         log.warn({ err: error }, `Pass failed: ${messageOf(error)}`);
         finished('error');
         this.#retry(key, error instanceof KubeError ? error.retryAfterMs : undefined);
       } finally {
         arrived?.();
-        // Passes that wait for nothing would follow one another without an end, and nothing else would have its turn.
+        // Passes that wait for nothing would follow one another endlessly, and nothing else would have its turn.
         if (pace.due) await pace.rest();
         gate?.end(key);
         if (this.#replaced.delete(key)) this.forget(key, 'deleted');
@@ -194,7 +194,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     return now - (this.#conflictsSince.get(key) ?? now) > CONFLICT_MS;
   }
 
-  /** After a failure that time may mend, or whoever replaces CRDs of another version; `atLeastMs`: as told. */
+  /** Retries a failure that may pass with time, or when somebody replaces CRDs of another version. `atLeastMs`: as the failure says. */
   #retry(key: ObjectKey, atLeastMs: number | undefined): void {
     if (atLeastMs === undefined) this.queue.addRateLimited(key, this.#missing.has(key) ? SOON_BACKOFF : BACKOFF);
     else this.queue.addRateLimited(key, TOLD_BACKOFF, { atLeastMs, priority: this.queue.priorityOf(key) });
@@ -204,7 +204,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     if (this.#foreignStatus.delete(key)) this.queue.addAfter(key, FOREIGN_STATUS_MS, 'low');
   }
 
-  /** The object is new here, or the key is this process's from now on: looks at it as at what a start finds. */
+  /** Queues an object that is new here, or whose key is this process's from now on, as after a start. */
   enqueueAsNew(key: ObjectKey, atLeastMs: number): void {
     const object = this.#runs ? this.#informer.store.get(key) : undefined;
     if (object === undefined) return;
@@ -214,7 +214,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     this.queue.addAfter(key, Math.max(delayMs, atLeastMs), priority);
   }
 
-  /** Nothing is remembered of the key, which may become another object's. */
+  /** Drops what is remembered of the key, which may become another object's. */
   forget(key: ObjectKey, why: Forgotten): void {
     this.queue.forget(key);
     for (const known of [this.#requeuesAtOnce, this.#missing, this.#conflictsSince, this.#foreignStatus])
@@ -223,14 +223,14 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     this.#kind.forget(key, why);
   }
 
-  /** Who believes that the object is paused must hear that it is not. */
+  /** Somebody who believes that the object is paused must hear that it is not. */
   #tellOfMistakes(key: ObjectKey, log: PlainLog): void {
     const object = this.#informer.store.get(key);
     const message = object && this.#mistakes.news(key, object.metadata);
     if (object && message !== undefined) this.#warn(object, { reason: 'AnnotationIgnored', message }, log);
   }
 
-  /** Tells what no condition does. */
+  /** Reports what no condition does. */
   #warn(object: KubeObject, { reason, message }: Untold, log: PlainLog): void {
     log.warn({ reason }, message);
     this.#options.events.record(object, { status: 'Unknown', reason, message, warning: true }, true);
@@ -246,7 +246,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         read: (wanted) => this.#informer.store.get(wanted),
         written: (object) => {
           const missing = this.#missing.get(key);
-          // What has waited for them goes on: passes that came to nothing before count no more.
+          // Work that waited for the fields goes on: earlier passes that came to nothing no longer count.
           if (missing && tells(object, missing) && this.#missing.delete(key)) this.#requeuesAtOnce.delete(key);
           if (this.#foreignStatus.get(key) === object.metadata.resourceVersion) this.#foreignStatus.delete(key);
           this.#writing = key;
@@ -290,7 +290,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       return;
     }
     const meetsConflict = (outcome.next === 'failed' ? outcome.failure.lasting : outcome.next) === 'conflict';
-    // It does not say that the passes before it came to anything: they count on.
+    // A conflict does not show that the passes before it came to anything: they still count.
     if (!meetsConflict) for (const known of [this.#requeuesAtOnce, this.#conflictsSince]) known.delete(key);
     else if (!this.#conflictsSince.has(key)) this.#conflictsSince.set(key, this.#options.clock.monotonic());
     switch (outcome.next) {
@@ -322,7 +322,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** client-go's OnAdd, OnUpdate and OnDelete. */
   #onChange(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): void {
     const status = this.#refer(key, before, after);
-    // One that comes in its place owes nothing to it.
+    // A new object in its place owes nothing to it.
     if (before !== undefined && before.metadata.uid !== after?.metadata.uid) {
       this.forget(key, 'deleted');
       if (this.queue.isInHand(key)) this.#replaced.add(key);
@@ -340,7 +340,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     if (!this.queue.isInHand(key)) this.#lookAtForeignStatus(key);
   }
 
-  /** The status. An object of which there is no record refers to nothing; its own next change leads to a pass anyway. */
+  /** Returns the status. An object without a record refers to nothing; its own next change leads to a pass anyway. */
   #refer(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): Status | undefined {
     const [former, subject] = [this.#read(before), this.#read(after)];
     const references = (of: typeof subject) => (of === undefined ? [] : this.#kind.references(of));
@@ -353,7 +353,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     return subject?.status;
   }
 
-  /** What each line and the span of one pass say; an id ties them together. */
+  /** The fields of a pass's log lines and span; an id ties them together. */
   #aboutPass(key: ObjectKey) {
     const reconcileID = Buffer.from(this.#options.random.bytes(4)).toString('hex');
     return { kind: this.#kind.definition.kind, ...splitKey(key), reconcileID };

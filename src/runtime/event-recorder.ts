@@ -1,8 +1,8 @@
 /*
  * Events as the events.k8s.io API takes them, with series as in client-go's tools/events and the spam filter of its tools/record:
- * - Deduplicated: what repeats an Event of the last six minutes is counted in that Event's series.
- * - Bounded: an object has 25 Events of Ready, then one in five minutes, and likewise of each other reason. One Event is sent at a time,
- *   and a thousand may wait. Where one is left out, the object's conditions still say what became of Ready.
+ * - Deduplicated: a repeat of an Event from the last six minutes is counted in that Event's series.
+ * - Bounded: an object gets 25 Events about Ready, then one every five minutes, and as many for each other reason. One Event is sent at a
+ *   time, and a thousand may wait. If an Event is dropped, the object's conditions still show what became of Ready.
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -13,9 +13,9 @@ import { EVENTS, isNamespaceTerminating, isNotFound, type KubeApi } from '../kub
 import type { ConditionUpdate } from '../kube/condition.ts';
 import { type KubeObject, microTime } from '../kube/object.ts';
 
-/** Tells people of changes of state, as `kubectl describe` and `kubectl events` show them. */
+/** Reports changes of state to people: `kubectl describe` and `kubectl events` show them. */
 export interface EventRecorder {
-  /** Ready has become this, or something `besides`, with Events of its own. Returns at once; one that cannot be written is only logged. */
+  /** Records what Ready has become or, `besides`, something else with Events of its own. Returns at once; a failed write is only logged. */
   record(object: KubeObject, ready: Omit<ConditionUpdate, 'type'>, besides?: boolean): void;
 }
 
@@ -27,20 +27,20 @@ export interface EventRecorderOptions {
   readonly onFailure: (error: unknown, object: KubeObject) => void;
 }
 
-/** What the API server lets through: bytes of a note, and what it leaves of a name for a point and 13 characters. */
+/** The API server's limits: bytes of a note, and characters of a name that leave room for a dot and 13 more. */
 const NOTE_LIMIT = new Uint8Array(1024);
 const MAX_NAME = 253 - 14;
 const SERIES_MS = 360_000;
-/** client-go's spam filter: an object has so many events at once, and then one in so much time. */
+/** client-go's spam filter: an object has a burst of Events, then one per refill time. */
 const BURST = 25;
 const REFILL_MS = 300_000;
 const MAX_WAITING = 1_000;
 const REMEMBERED = 4_096;
 
-/** A recorder, as above. Events are written by themselves, one after the other. */
+/** Returns a recorder, as above. Events are written in the background, one after the other. */
 export function createEventRecorder({ api, clock, random, instance, onFailure }: EventRecorderOptions): EventRecorder {
   const series = new Recent<string, { readonly name: string; readonly count: number; readonly at: number }>(REMEMBERED);
-  /** By uid, and reason of what is told besides: the moment at which the object may have its whole burst again. */
+  /** By uid, and by reason if recorded `besides`: when the object has its whole burst again. */
   const fullAt = new Recent<string, number>(REMEMBERED);
   let waiting = 0;
   let last = Promise.resolve();
@@ -85,7 +85,7 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
       waiting++;
       last = last.then(async () => {
         try {
-          // The first Event of a series goes after an hour, or may never have been written.
+          // The first Event of a series expires after an hour, or may never have been written.
           if (!repeats) await create();
           else await countUp().catch((error: unknown) => (isNotFound(error) ? create() : Promise.reject(error)));
         } catch (error) {
@@ -98,7 +98,7 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
   };
 }
 
-/** Each part of a name between points ends with a letter or digit. */
+/** Each part of a name between dots must end with a letter or digit. */
 function prefixOf(name: string): string {
   return name.slice(0, MAX_NAME).replace(/[-.]+$/, '');
 }

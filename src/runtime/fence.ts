@@ -1,17 +1,17 @@
 /*
- * Fencing, which client-go leaves to its users: nothing is changed, in Kubernetes or in the cloud, by a process that may
- * not act any more, as it lost the lease or was frozen until after another could take it. Looked at right before each call,
- * so that its caller hears at once, and once more when its first byte is about to leave.
+ * Fencing, which client-go leaves to its users: a process that may no longer act, because it lost the lease or was frozen until after
+ * another could take it, changes nothing in Kubernetes or in the cloud. The fence is checked right before each call, so that the caller
+ * hears at once, and again when the first byte is about to leave.
  */
 
 import { TransientError } from '../base/errors.ts';
 import { type HttpTransport, withheld } from '../base/http.ts';
 import type { KubeApi } from '../kube/api.ts';
 
-/** Why this process may not change anything now; undefined: it may. */
+/** Returns why this process may not change anything now; undefined if it may. */
 export type Fence = () => string | undefined;
 
-/** The same API, whose writes are refused while the fence is up. */
+/** Returns the same API with writes refused while the fence is up. */
 export function fencedApi(api: KubeApi, fence: Fence): KubeApi {
   const fenced =
     <Given extends readonly unknown[], Answer>(write: (...given: Given) => Promise<Answer>) =>
@@ -30,7 +30,7 @@ export function fencedApi(api: KubeApi, fence: Fence): KubeApi {
   };
 }
 
-/** The same transport, which sends nothing but GETs while the fence is up. */
+/** Returns the same transport, which sends only GETs while the fence is up. */
 export function fencedTransport(transport: HttpTransport, fence: Fence): HttpTransport {
   return async (request) => {
     const reason = request.method === 'GET' ? undefined : fence();

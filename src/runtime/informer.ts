@@ -1,6 +1,6 @@
 /*
- * A cached collection, client-go's SharedInformer: one reflector a namespace, or one for all, a store that they fill, and
- * handlers told of each change. `transform` is its TransformFunc, `synced` its HasSynced; resync and Indexer it has none.
+ * A cached collection, client-go's SharedInformer: one reflector per namespace, or one for all, a store that they fill, and handlers that
+ * hear of each change. `transform` is its TransformFunc and `synced` its HasSynced; it has no resync and no Indexer.
  */
 
 import { forAll } from '../base/errors.ts';
@@ -9,7 +9,7 @@ import { keyOf, type ObjectKey, splitKey } from '../kube/object.ts';
 import { type ReflectorEvent, type ReflectorOptions, runReflector } from './reflector.ts';
 import { Store, type StoreChange } from './store.ts';
 
-/** What `transform` returns of each object is what is kept of it in memory. */
+/** Only what `transform` returns of an object is kept in memory. */
 export interface InformerOptions<T> extends Omit<ReflectorOptions<T>, 'namespace' | 'name' | 'onEvent'> {
   /** Undefined: all. */
   readonly namespaces: readonly string[] | undefined;
@@ -20,16 +20,16 @@ export class Informer<T extends AnyObject> {
   readonly store: Store<T>;
   readonly #options: InformerOptions<T>;
   readonly #handlers: StoreChange<T>[] = [];
-  /** Scopes whose first list is not there yet. */
+  /** Scopes whose first list has not ended. */
   readonly #unsynced: Set<string | undefined>;
-  /** Scopes of which a list asks for what is true now, with what was written since it was asked for: that it may not know. */
+  /** Scopes with a list under way that asks for what is true now, and what we have written since, which it may not know. */
   readonly #ownSince = new Map<string | undefined, Set<ObjectKey>>();
   readonly #synced = Promise.withResolvers<void>();
   readonly synced = this.#synced.promise;
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
-    // What one of them throws is told as a failure of the watch; nobody would hear of this change again.
+    // An error of one handler is reported as a failure of the watch. The others must hear of the change now: it is not reported again.
     this.store = new Store((...change) => forAll(this.#handlers, (handler) => handler(...change)));
     this.#unsynced = new Set(options.namespaces ?? [undefined]);
   }
@@ -42,7 +42,7 @@ export class Informer<T extends AnyObject> {
     this.#handlers.push(handler);
   }
 
-  /** As Store.applyOwnWrite, of an answer as it came. */
+  /** Like Store.applyOwnWrite, for an answer as received. */
   applyOwnWrite(answer: AnyObject): void {
     for (const own of this.#ownSince.values()) own.add(keyOf(answer));
     this.store.applyOwnWrite(this.#options.transform(answer));
@@ -61,7 +61,7 @@ export class Informer<T extends AnyObject> {
   async #handle(namespace: string | undefined, event: ReflectorEvent<T>): Promise<void> {
     switch (event.type) {
       case 'listing':
-        // Until it is taken in each list that follows is such a one.
+        // Until a list succeeds, each that follows counts as such a list.
         if (event.isNewest) this.#ownSince.set(namespace, new Set());
         return;
       case 'applied':

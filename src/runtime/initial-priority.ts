@@ -1,8 +1,8 @@
 /*
- * When, and how urgently, an object is looked at that a list or watch brings for the first time. Most that a start finds are
- * in order and wait behind all else (WithLowPriorityWhenUnchanged). Backoff is not in memory after a start, but follows from
- * the status: what has been stalled for some time, and that nobody changed since, is tried again within about that time more,
- * one to ten minutes. So a restart does not try all that is stalled at once, and a row of restarts tries the same few, by uid.
+ * When, and how urgently, to look at an object that a list or watch brings for the first time. Most objects found at a start are in order
+ * and wait behind everything else (WithLowPriorityWhenUnchanged). Backoff is not in memory after a start, but follows from the status: an
+ * object that has been stalled for some time, and that nobody has changed since, is tried again within about that time, one to ten
+ * minutes. So a restart does not try all stalled objects at once, and repeated restarts try the same few, by uid.
  */
 
 import { fractionOf } from '../base/random.ts';
@@ -12,11 +12,11 @@ import type { ObjectMeta } from '../kube/object.ts';
 import type { StatusBase } from './kind.ts';
 import type { Priority } from './workqueue.ts';
 
-/** Limits for how late an object that was stalled comes back after a start. */
+/** Limits of how late an object that was stalled comes back after a start. */
 const MIN_REST_MS = 60_000;
 const MAX_REST_MS = 600_000;
 
-/** As above, of an object with this metadata and status. */
+/** Returns the priority and delay, as above, of an object with this metadata and status. */
 export function initialPriority(
   metadata: ObjectMeta,
   status: StatusBase,

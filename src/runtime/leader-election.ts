@@ -1,17 +1,17 @@
 /*
  * Lets at most one of several processes act, by a Lease, with client-go's protocol and times (tools/leaderelection).
- * - Safe: a holder stops by itself `renewDeadlineMs` after it asked for its last renewal; another one takes over no earlier
- *   than `leaseDurationMs` after it saw that renewal, which is later.
- * - A Lease that somebody deletes or edits is not free: its holder may lead until it next renews, finds that and ends. Who has seen
- *   the Lease waits `leaseDurationMs` from when it finds it so, as the holder may have renewed up to that moment. Only who
- *   never saw one takes it at once, as what has just been installed has nobody to wait for.
- * - Whoever waits for the Lease watches it, and so hears at once that it was given back, and when it runs out. It goes on
- *   asking all the same, as client-go's do: a watch that tells nothing costs seconds, and nothing else.
- * - Clocks need not agree: only changes of the Lease seen here, and this process's own clocks, decide. Moments in the
- *   Lease are for people, and only its duration counts.
- * - A process that was frozen past its deadline does not lead when it wakes up, before it does anything. The holder goes
- *   by whichever clock says that more time has passed: the monotonic one stands still while a whole machine is suspended,
- *   the other one may be set back. Where both tell of too little, as in a virtual machine that was stopped, nothing can.
+ * - Safe: a holder stops by itself `renewDeadlineMs` after it asked for its last renewal. Another process takes over no earlier than
+ *   `leaseDurationMs` after it saw that renewal, which is later.
+ * - A Lease that somebody deletes or edits is not free: its holder may lead until it next renews and finds out. A process that has seen
+ *   the Lease waits `leaseDurationMs` from when it finds it so, as the holder may have renewed up to that moment. Only a process that
+ *   never saw one takes it at once: in a new installation there is nobody to wait for.
+ * - A process that waits for the Lease watches it. So it hears at once that the Lease was given back, and when it runs out. It still
+ *   polls, as client-go does, so a watch that reports nothing costs only seconds.
+ * - Clocks need not agree: only changes of the Lease seen here, and this process's own clocks, decide. Times in the Lease are for people,
+ *   and only its duration counts.
+ * - A process that was frozen past its deadline does not lead when it wakes up, before it does anything. The holder goes by whichever
+ *   clock says that more time has passed: the monotonic clock stands still while a whole machine is suspended, and the other one may be
+ *   set back. If both show too little, as in a virtual machine that was stopped, nothing can help.
  */
 
 import { type Clock, sleep } from '../base/clock.ts';
@@ -40,22 +40,22 @@ export interface LeaderElectorOptions extends Partial<LeaseTimes> {
   readonly clock: Clock;
   readonly random: Random;
   readonly namespace: string;
-  /** Of the Lease. */
+  /** The name of the Lease. */
   readonly name: string;
-  /** Names this process, and never two of them: a holder is known by it alone. */
+  /** Names this process and no other: a holder is known by it alone. */
   readonly identity: string;
-  /** An attempt failed; the next one comes by itself. */
+  /** Called after a failed attempt; the next one comes by itself. */
   readonly onFailure?: (error: unknown) => void;
 }
 
 export interface LeaderCallbacks {
-  /** Leads until the signal aborts; leadership is kept until the promise settles, so that what is in hand can end. */
+  /** Leads until the signal aborts. Leadership is kept until the promise settles, so that running work can end. */
   onStartedLeading(signal: AbortSignal): Promise<void>;
-  /** From here on another one may lead. */
+  /** From here on another process may lead. */
   onStoppedLeading(): void;
 }
 
-/** The Lease is ours in this version; what was written counts from when the write was asked for, as nobody saw it earlier. */
+/** The Lease is ours in this version. Its time counts from when the write was asked for, as nobody saw it earlier. */
 interface Hold {
   readonly resourceVersion: string;
   readonly sinceAskedMs: () => number;
@@ -65,24 +65,24 @@ interface Hold {
 export class LeaderElector {
   readonly #options: Required<LeaderElectorOptions>;
   #hold: Hold | undefined;
-  /** The Lease's spec as last seen, '' where it was gone, and when it runs out if it is not seen to change. */
+  /** The Lease's spec as last seen ('' if it was gone), and when the Lease runs out if it is not seen to change. */
   #seen: { readonly spec: string; readonly expiresAt: number } | undefined;
 
-  /** Throws RangeError on times that do not exclude two leaders. */
+  /** Throws RangeError if the times do not exclude two leaders. */
   constructor(options: LeaderElectorOptions) {
     this.#options = { onFailure: () => {}, ...LEASE_TIMES, ...options };
     const problem = problemOf(this.#options);
     if (problem !== undefined) throw new RangeError(`Two could lead at once: ${problem}`);
   }
 
-  /** Whether this process may act at this moment. Ask before each effect. */
+  /** Reports whether this process may act at this moment. Ask before each effect. */
   isLeader(): boolean {
     return this.#remainingMs() > 0;
   }
 
   /**
-   * Waits for leadership and leads once. Resolves when the signal aborted and the lease is given back, or when leadership
-   * was lost: then the process had better end, as what it knows may be outdated. Rejects with what `onStartedLeading` threw.
+   * Waits for leadership and leads once. Resolves when the signal aborted and the lease is given back, or when leadership was lost: then
+   * the process should end, as what it knows may be outdated. Rejects with what `onStartedLeading` threw.
    */
   async run(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<void> {
     await this.#acquire(signal);
@@ -90,7 +90,7 @@ export class LeaderElector {
     const lost = new AbortController();
     const ended = new AbortController();
     const work = callbacks.onStartedLeading(AbortSignal.any([signal, lost.signal])).finally(() => ended.abort());
-    // Whoever awaits `work` below hears of it; if leadership is lost nobody does.
+    // The `await work` below reports its failure; if leadership is lost, nobody awaits it.
     work.catch(() => {});
     await this.#keep(ended.signal);
 
@@ -119,7 +119,7 @@ export class LeaderElector {
     decided.abort();
   }
 
-  /** Tells when nobody holds the Lease. If it cannot be watched, whoever asks for it finds that out, and says why if that fails too. */
+  /** Reports when nobody holds the Lease. If the watch fails, polling finds that out, and reports why if it fails too. */
   #watch(signal: AbortSignal, onFree: () => void): void {
     const onEvent = (event: ReflectorEvent) => {
       if (event.type === 'listing' || event.type === 'listed') return;
@@ -131,7 +131,7 @@ export class LeaderElector {
     void runReflector({ ...this.#options, ...followed }, signal);
   }
 
-  /** When the Lease runs out, by the monotonic clock, if it is not free; `lease` undefined: it is gone. */
+  /** Returns when the Lease runs out, by the monotonic clock, if it is not free; `lease` undefined: it is gone. */
   #see(lease: AnyObject | undefined): number {
     const { clock, leaseDurationMs } = this.#options;
     if (lease === undefined && this.#seen === undefined) return 0;
@@ -149,7 +149,7 @@ export class LeaderElector {
       await sleep(clock, Math.min(retryPeriodMs, this.#remainingMs()), ended);
       const hold = this.#hold;
       if (ended.aborted || hold === undefined || !this.isLeader()) return;
-      // Not cut short when the work ends: its answer says which version is to be given back.
+      // Not cut short when the work ends: its answer says which version to give back.
       const renewed = await this.#limited((limit) => this.#renew(hold, this.#record(), limit));
       if (renewed === 'lost') this.#hold = undefined;
       else if (renewed !== undefined && this.isLeader()) this.#hold = renewed;
@@ -159,12 +159,12 @@ export class LeaderElector {
   #remainingMs(): number {
     if (this.#hold === undefined) return 0;
     const remainingMs = this.#options.renewDeadlineMs - this.#hold.sinceAskedMs();
-    // For good: a clock that is set back brings no time back.
+    // For good: setting a clock back brings no time back.
     if (remainingMs <= 0) this.#hold = undefined;
     return Math.max(0, remainingMs);
   }
 
-  /** Takes the Lease if nobody holds it; undefined: somebody does. */
+  /** Takes the Lease if nobody holds it; otherwise returns undefined. */
   async #take(signal: AbortSignal): Promise<Hold | undefined> {
     const { api, clock, namespace, name, identity } = this.#options;
     const lease = await api.get(LEASES, { namespace, name }, signal);
@@ -182,15 +182,15 @@ export class LeaderElector {
     return this.#write(lease.metadata.resourceVersion, { ...this.#record(), ...(ours ? {} : transition) }, signal);
   }
 
-  /** Writes the record into the Lease, whatever its version by now; lost: it is not ours any more. */
+  /** Writes the record into the Lease, whatever its version by now. 'lost': it is no longer ours. */
   async #renew(hold: Hold, record: LeaseSpec, signal: AbortSignal): Promise<Hold | 'lost'> {
     const { api, namespace, name, identity } = this.#options;
     try {
       return await this.#write(hold.resourceVersion, record, signal);
     } catch (error) {
       if (!isConflict(error) && !isNotFound(error)) throw error;
-      // Somebody wrote to it. An earlier renewal of ours, whose answer was lost, is one who does. One that was deleted is not
-      // made anew: somebody who never saw it may have done so, and who deletes it wants another one to lead.
+      // Somebody wrote to it, perhaps an earlier renewal of ours whose answer was lost. A Lease that was deleted is not created again: a
+      // process that never saw it may have done so, and whoever deleted it wants another one to lead.
       const lease = await api.get(LEASES, { namespace, name }, signal);
       if (lease === undefined || leaseSpecOf(lease).holderIdentity !== identity) return 'lost';
       return this.#write(lease.metadata.resourceVersion, record, signal);
@@ -204,7 +204,7 @@ export class LeaderElector {
     return held(await api.patch(LEASES, { namespace, name }, patch, undefined, signal), sinceAskedMs);
   }
 
-  /** So that the next one need not wait. If it cannot be given back, it runs out. */
+  /** Gives the Lease back, so that the next holder need not wait. If that fails, the Lease runs out. */
   async #release(hold: Hold): Promise<void> {
     await this.#limited((limit) => this.#renew(hold, { ...this.#record(), ...GIVEN_BACK }, limit));
   }
@@ -214,15 +214,15 @@ export class LeaderElector {
     return leaseRecord(identity, leaseDurationMs, clock.now());
   }
 
-  /** Undefined when it failed or took too long. An answer that comes later is not heard: nothing is remembered of it. */
+  /** Returns undefined if the attempt failed or took too long. A later answer is ignored. */
   async #limited<T>(attempt: (limit: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
     const { clock, renewDeadlineMs, onFailure } = this.#options;
-    // Half of the deadline, so that a request that hangs is not the only one before it.
+    // Half of the deadline, so that a request that hangs leaves time for another.
     const limitMs = Math.min(renewDeadlineMs / 2, this.#remainingMs() || Number.POSITIVE_INFINITY);
     try {
       return await limited(clock, limitMs, attempt, signal);
     } catch (error) {
-      // Another one was faster: nothing failed.
+      // Another process was faster: nothing failed.
       if (!isConflict(error) && !isAlreadyExists(error) && !signal?.aborted) onFailure(error);
       return undefined;
     }

@@ -1,6 +1,6 @@
 /*
- * The metrics of controllers: work queues carry client-go's names, reconciles controller-runtime's, so that dashboards made for
- * those work. Labels come from closed sets; known counters and gauges start at 0.
+ * Metrics of controllers. Work queues use client-go's names and reconciles controller-runtime's, so that dashboards made for those work.
+ * Labels come from closed sets; known counters and gauges start at 0.
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -10,16 +10,16 @@ import type { WorkQueue, WorkQueueObserver } from './workqueue.ts';
 const QUEUE_S = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10, 60, 600];
 const RESULTS = ['success', 'error', 'requeue', 'requeue_after'] as const;
 
-/** One controller's share. */
+/** The metrics of one controller. */
 export interface ControllerMetrics {
   readonly queue: WorkQueueObserver;
-  /** A worker began a pass; call the result with how it ended. */
+  /** A worker began a pass. Call the returned function with how it ended. */
   started(): (result: (typeof RESULTS)[number]) => void;
-  /** Lets the gauges of work under way look at the queue. */
+  /** Lets the gauges of running work read the queue. */
   watchQueue(queue: WorkQueue): void;
 }
 
-/** What gives each controller its share of these metrics, which are in the registry. */
+/** Registers the metrics, and returns a function that gives each controller its own. */
 export function controllerMetrics(
   registry: MetricsRegistry,
   clock: Clock,

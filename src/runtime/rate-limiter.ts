@@ -1,10 +1,10 @@
 /*
- * How long a key waits before it is tried again, as client-go's default controller rate limiter has it: the longest of
- * - the key's own exponential backoff (full jitter), counted apart for each kind of backoff: conflicts say nothing of how long a
- *   server is away;
- * - a token bucket a group, so that thousands of keys that failed together do not come back together;
- * - client-go's token bucket for all keys, ten times as large. A key whose group's bucket is empty takes no token here: so a crowd
- *   of one group holds up no other group. Nobody waits longer than their backoff's longest delay: later turns are spread over it.
+ * How long a key waits before it is tried again. As in client-go's default controller rate limiter, the longest of
+ * - the key's own exponential backoff (full jitter), counted apart for each kind: conflicts do not tell how long a server is away;
+ * - a token bucket per group, so that thousands of keys that failed together do not come back together;
+ * - client-go's token bucket for all keys, ten times as large. A key whose group's bucket is empty takes no token here, so a crowd in one
+ *   group does not hold up others.
+ * No key waits longer than its backoff's longest delay: later turns are spread over that time.
  */
 
 import { type Backoff, ceilingMs } from '../base/backoff.ts';
@@ -12,10 +12,10 @@ import { Buckets } from '../base/buckets.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 
-/** So many retries a second have turns, and so many at once after a quiet time; those that are spread come besides. */
+/** Retries per second that get a turn, and at once after a quiet time. Retries that are spread come on top. */
 const RETRIES_PER_SECOND = 50;
 const BURST = 500;
-/** So much more of all groups together, such as the users of thousands of servers that are gone. */
+/** How much more all groups together get, such as the users of thousands of servers that are gone. */
 const TIMES_FOR_ALL = 10;
 
 const ALL = '';
@@ -23,11 +23,11 @@ const ALL = '';
 export interface RateLimiterOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Keys of a group take turns with other groups' keys; undefined: it belongs to none. Default: none does. */
+  /** Returns the group of a key, which takes turns with other groups; undefined: none. Default: no key has one. */
   readonly group?: (key: string) => string | undefined;
 }
 
-/** The pauses of one queue, as above. */
+/** The rate limiter of one queue, as above. */
 export class RateLimiter {
   readonly #options: RateLimiterOptions;
   readonly #failures = new Map<string, Map<Backoff, number>>();
@@ -42,14 +42,14 @@ export class RateLimiter {
     this.#all = new Buckets({ clock, intervalMs: intervalMs / TIMES_FOR_ALL, burst: BURST * TIMES_FOR_ALL });
   }
 
-  /** Counts a failure and says after how many milliseconds to try again. */
+  /** Counts a failure and returns after how many milliseconds to try again. */
   when(key: string, backoff: Backoff): number {
     const { initialMs, maxMs } = backoff;
     const known = this.#failures.get(key) ?? new Map<Backoff, number>();
     const failures = known.get(backoff) ?? 0;
     this.#failures.set(key, known.set(backoff, failures + 1));
     const own = initialMs + (ceilingMs(backoff, failures + 1) - initialMs) * this.#options.random.float();
-    // Who does not wait for a turn takes none: a crowd that comes back earlier would have the bucket never full again.
+    // A key that does not wait for a turn takes none. Otherwise a crowd that comes back earlier would never let the bucket fill again.
     if (this.backlogMs(key) >= maxMs) return Math.max(own, maxMs * this.#options.random.float());
     const group = this.#groupOf(key);
     this.#groups.take(group);
@@ -57,12 +57,12 @@ export class RateLimiter {
     return Math.max(own, this.backlogMs(key));
   }
 
-  /** How long the key waits for its turn, whatever its own delay. */
+  /** Returns how long the key waits for its turn, apart from its own backoff. */
   backlogMs(key: string): number {
     return Math.max(this.#groups.waitMs(this.#groupOf(key)), this.#all.waitMs(ALL));
   }
 
-  /** The key did well: its next delay starts small again. */
+  /** The key succeeded: its next delay starts small again. */
   forget(key: string): void {
     this.#failures.delete(key);
   }

@@ -1,7 +1,7 @@
 /*
- * One pass for one key, controller-runtime's Reconciler: read, observe, decide, act, tell. The only such function, for all kinds. It
- * reads everything first, then decides, then changes; it writes the status once, and only if it differs (also at once, of what goes and
- * waits for 5 s; and facts anew, after a conflict). It never goes on from its own change, but looks again: so a crash is an ordinary case.
+ * One pass for one key, like controller-runtime's Reconciler: read, observe, decide, act, report. All kinds use this one. It reads
+ * everything first, then decides, then changes. It writes the status once, and only if it differs (also midway, if a deletion takes 5 s;
+ * and facts again, after a conflict). It never goes on from its own change but looks again, so a crash is an ordinary case.
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -18,9 +18,9 @@ import { failed, invalidSpec, particulars, reconciling } from '../kube/summary.t
 import { droppedFrom, refusedWith, type Untold } from '../kube/untold.ts';
 import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
 
-/** A call that fails once, such as one check of a login in an hour, is no news of an object that is Ready; nor is one that is slow. */
+/** A single failed call, such as one hourly check of a login, is no news about an object that is Ready; nor is a slow one. */
 const PASSING_MS = 5_000;
-/** So often what an act has brought about is written, while somebody else is always faster. */
+/** Attempts to write what an act has brought about while somebody else is always faster. */
 const MAX_WRITES_OF_FACTS = 5;
 
 /** What the queue does with the key after a pass. */
@@ -31,31 +31,31 @@ export type Outcome =
   | { readonly next: 'settled'; readonly requeueAfterMs: number | undefined }
   | { readonly next: 'retry'; readonly pace: 'soon' | 'later' | 'slowly' }
   | { readonly next: 'conflict' }
-  /** `soon`: something besides is to be looked at soon, whatever becomes of what failed. */
+  /** `soon`: something else must be looked at soon, whatever becomes of the failure. */
   | { readonly next: 'failed'; readonly failure: Failure; readonly soon: boolean };
 
 export interface ReconcileContext {
   readonly api: KubeApi;
   readonly clock: Clock;
-  /** Reads the object as last seen. */
+  /** Returns the object as last seen. */
   readonly read: (key: ObjectKey) => KubeObject | undefined;
   /** Takes in the answer to a write, so that the next pass sees it. */
   readonly written: (object: KubeObject) => void;
-  /** Told after the status was written: what Ready was and is. */
+  /** Called after the status was written, with Ready before and after. */
   readonly onReady: (object: KubeObject, before: ConditionUpdate | undefined, after: ConditionUpdate) => void;
-  /** The status could not be written whole, so that it does not tell. */
+  /** Called if the status could not be written in full, so that it does not say everything. */
   readonly onUntold: (object: KubeObject, untold: Untold) => void;
-  /** Told before each step; the description is for people. */
+  /** Called before each step; the description is for people. */
   readonly onStep: (description: string, step: unknown) => void;
-  /** For how long passes have failed one after the other, if this one does. */
+  /** Returns for how long passes will have failed one after the other if this one fails. */
   readonly failsForMs: () => number;
-  /** Passes have met conflicts for long: that somebody else is faster is no reason any more to say nothing. */
+  /** Conflicts have lasted so long that they must be reported, though they only mean that somebody else was faster. */
   readonly conflictsLast: boolean;
-  /** A pass that is to be followed at once by another one leaves the telling to that one; the last of many must tell. */
+  /** A pass followed at once by another leaves the reporting to that one; the last of many must report. */
   readonly tellAlways: boolean;
 }
 
-/** One pass, as above. */
+/** Runs one pass, as above. */
 export async function reconcile<Spec, Status extends StatusBase, Observation, Step>(
   kind: Kind<Spec, Status, Observation, Step>,
   context: ReconcileContext,
@@ -108,7 +108,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     }
   }
 
-  /** What goes is not to look Ready while the other side lets it wait. What the pass finds comes later, and tells more. */
+  /** An object being deleted must not look Ready while the other side is slow. What the pass finds comes later, and says more. */
   async #tellDeletion(): Promise<void> {
     const status = parseStatus(this.#kind.definition, this.#object.status);
     const { conditions = [] } = status;
@@ -136,7 +136,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const key = `${metadata.namespace ?? ''}/${metadata.name}`;
     const subject: Subject<Spec, Status> = { key, metadata, spec: parsed.spec, status, deleting, lookNow };
 
-    // What is being deleted has it still, as above.
+    // An object being deleted still has it, as checked above.
     if (!isPaused(metadata) && kind.owns?.(subject) && !this.#hasFinalizer()) return this.#setFinalizer(true, status);
     let decision: Decision<Status, Step>;
     try {
@@ -180,7 +180,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     return acted ? { next: 'again' } : outcome;
   }
 
-  /** Of a pass that failed before any step: all that was said besides stands. Throws what is no news. */
+  /** Reports a pass that failed before any step; all other conditions stay. Throws a failure that is no news. */
   async #tellFailure(status: Status, error: unknown): Promise<Outcome> {
     const failure = failureOf(error);
     if (this.#isNoNews(failure)) throw error;
@@ -191,13 +191,13 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     return lasting === 'conflict' && !this.#context.conflictsLast;
   }
 
-  /** Of a write of finalizers that was refused: the status may be open all the same. */
+  /** Reports that a write of finalizers was refused: the status may be writable all the same. */
   #tellRefusal(status: Status, error: unknown): Promise<Outcome> {
     if (!(error instanceof KubeError || error instanceof TransientError) || isNotFound(error)) throw error;
     return this.#tellFailure(status, error);
   }
 
-  /** Writes the status, if it differs: once a pass, but for `#tellDeletion`. */
+  /** Writes the status if it differs: once per pass, apart from `#tellDeletion`. */
   async #tell(
     status: Status,
     decision: Decision<Status, Step>,
@@ -207,7 +207,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const { metadata } = this.#object;
     const nowMs = this.#context.clock.now();
     const generation = metadata.generation ?? 0;
-    // Whoever is to come back later than that tells now.
+    // If the next try comes later than that, the failure is reported now.
     const leftMs = PASSING_MS - this.#context.failsForMs() - (found?.retryAfterMs ?? 0);
     const passing = decision.mayPass === true && leftMs > 0 && isReady(metadata, status);
     const failure = found ? asTold(status, found, generation) : decision.stands;
@@ -238,7 +238,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
   }
 
-  /** Optimistic: no newer status is overwritten. But what an act has brought about must not be lost: it goes onto the newest version. */
+  /** Never overwrites a newer status. But what an act has brought about must not be lost: it goes onto the newest version. */
   async #writeStatus(patch: Record<string, unknown>, facts: StatusPatch<Status>): Promise<void> {
     const { api } = this.#context;
     const { namespace, name, uid, resourceVersion } = this.#object.metadata;
@@ -259,7 +259,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
         if (newest?.metadata.uid !== uid) return;
         const rest = statusPatch(statusOf(newest), facts);
         if (rest !== undefined) await write(newest.metadata.resourceVersion, rest);
-        // All of it is there, and the watch has not said so: the next pass is not to do it once more.
+        // All of it is there, but the watch has not said so yet: the next pass must not do it again.
         else this.#take(newest);
       });
       throw error;
@@ -270,7 +270,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     return this.#object.metadata.finalizers?.includes(this.#kind.finalizer) ?? false;
   }
 
-  /** A pass that does nothing else, but for what comes `first`. */
+  /** Sets or removes the finalizer, after what comes `first`; the pass does nothing else. */
   async #setFinalizer(stands: boolean, status: Status, first?: () => Promise<void> | undefined): Promise<Outcome> {
     try {
       await first?.();
@@ -281,7 +281,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     return stands ? { next: 'again' } : { next: 'settled', requeueAfterMs: undefined };
   }
 
-  /** Writes the whole list, which is safe as the version must still be the one that was read. */
+  /** Writes the whole list, which is safe because the version must still be the one that was read. */
   async #writeFinalizer(stands: boolean): Promise<void> {
     const { namespace, name, resourceVersion, finalizers = [] }: ObjectMeta = this.#object.metadata;
     const own = this.#kind.finalizer;
@@ -298,14 +298,14 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   }
 }
 
-/** As it is now, and nobody asks for more. */
+/** Reports whether the object is Ready in its current generation and nobody asks for more. */
 function isReady(metadata: ObjectMeta, status: StatusBase): boolean {
   const ready = findStatusCondition(status.conditions, 'Ready');
   const isTrue = ready?.status === 'True' && ready.observedGeneration === (metadata.generation ?? 0);
   return isTrue && !isAsked(metadata, status);
 }
 
-/** Steps are data, so what a person forbade is filtered here once for all kinds. */
+/** Drops the steps of a paused object. Steps are data, so this is done here once for all kinds. */
 function withheld<Spec, Status extends StatusBase, Observation, Step>(
   kind: Kind<Spec, Status, Observation, Step>,
   subject: Subject<Spec, Status>,
@@ -318,10 +318,10 @@ function withheld<Spec, Status extends StatusBase, Observation, Step>(
   const rest = decision.conditions === 'keep' ? (subject.status.conditions ?? []) : decision.conditions;
   return {
     conditions: [{ type: 'Ready', status: 'Unknown', reason: 'Paused', message }, ...particulars(rest)],
-    // What is seen is still told; what announces a change that is not made is not.
+    // What is seen is still reported; a status that announces a change that is not made is not.
     ...(decision.hold || decision.status === undefined ? {} : { status: decision.status }),
     ...(decision.retry === undefined ? {} : { retry: decision.retry }),
-    // To go on at once with what is held back would never end.
+    // Going on at once with what is held back would never end.
     ...((decision.requeueAfterMs ?? 0) > 0 ? { requeueAfterMs: decision.requeueAfterMs } : {}),
   };
 }

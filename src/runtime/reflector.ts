@@ -1,14 +1,14 @@
 /*
- * Follows a collection, as client-go's reflector: lists it, then watches it from there, for ever.
+ * Follows a collection, like client-go's Reflector: lists it, then watches it from there, for ever.
  *
  *   list ──ok──► watch ──closed or failed──► watch (from the last version seen)
  *    ▲  │failed     │ too old (410) or refused otherwise (such as 404), or failed at once, again and again
  *    └──┴───────────┘
  *
- * A list comes as the begin of a watch, which then goes on; in pages where that fails, and in one answer where those expire.
+ * A list comes as the start of a watch, which then goes on; in pages if that fails, and in one answer if those expire.
  * Each state is a value and each failure leads to one; after a failure the next step waits with backoff and jitter.
- * It never stops by itself, and never goes back behind what it has seen: a list is asked to be at least as new. Only where the
- * server's whole world went back, as when etcd was restored, it takes that in: such a server keeps a watch open and tells nothing.
+ * It never stops by itself, and never goes back behind what it has seen: lists must be at least as new. The exception is a server whose
+ * whole world went back, as when etcd was restored: such a server keeps a watch open and reports nothing.
  */
 
 import { backoffMs } from '../base/backoff.ts';
@@ -33,50 +33,50 @@ type Listing = { readonly phase: 'list'; readonly notOlderThan: string | undefin
 type Watching = { readonly phase: 'watch' } & ListedCollection;
 
 export type ReflectorEvent<T = AnyObject> =
-  /** A list is about to be asked for. `isNewest`: for what is true now, whatever was seen before. */
+  /** A list is about to be sent. `isNewest`: it asks for what is true now, whatever was seen before. */
   | { readonly type: 'listing'; readonly isNewest: boolean }
   | { readonly type: 'applied' | 'deleted'; readonly object: T }
-  /** A list has ended: none are there but these, each of which was told of. */
+  /** A list has ended: only these objects exist, and each was reported. */
   | { readonly type: 'listed'; readonly keys: ReadonlySet<ObjectKey> };
 
 export interface ReflectorOptions<T> {
   readonly api: KubeApi;
   readonly resource: Resource;
   readonly namespace?: string | undefined;
-  /** Only the object of this name. */
+  /** Only the object with this name. */
   readonly name?: string | undefined;
   readonly metadataOnly?: boolean | undefined;
-  /** What is told of an object (client-go's TransformFunc). */
+  /** Returns what is reported of an object (client-go's TransformFunc). */
   readonly transform: (object: AnyObject) => T;
   readonly clock: Clock;
   readonly random: Random;
-  /** Nothing more is read until the promise resolves, if it gives one. */
+  /** If it returns a promise, nothing more is read until that resolves. */
   readonly onEvent: (event: ReflectorEvent<T>) => void | Promise<void>;
-  /** A step failed; the next one comes after `retryInMs`, or later where the API has reflectors take turns. */
+  /** A step failed. The next one comes after `retryInMs`, or later if the API has reflectors take turns. */
   readonly onFailure: (error: unknown, retryInMs: number) => void;
 }
 
-/** client-go's reflector: 0.8 s doubled up to 30 s, but that each phase has its own: that watches fail makes no list come late. */
+/** client-go's Reflector: 0.8 s doubled up to 30 s. But each phase has its own, so that failing watches do not delay a list. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000 };
-/** How often to ask a server that is away is the client's affair (Reachability). Where others are answered, so often without backoff. */
+/** How often to ask a server that is away is up to the client (Reachability). If others are answered, this many misses do not count. */
 const MISSES = 2;
-/** After so many watches that failed or ended at once: what they are to tell of cannot be had by watching from there. */
+/** Watches in a row that failed or ended at once: after this many, watching from there will not bring what is missing. */
 const RELIST_AFTER = 5;
 const ENDED = 'Watches end at once, and tell nothing';
-/** A watch that the server closes earlier is opened again after a pause. */
+/** A watch that the server closes earlier is reopened after a pause. */
 const WORKING_MS = 1_000;
-/** A watch that lived so long was healthy, however it ended: what comes after it starts with short delays again. */
+/** A watch that lasted this long was healthy, however it ended: what follows it starts with short delays again. */
 const HEALTHY_MS = 120_000;
-/** Bookmarks come once a minute where the API server knows what is new: who heard nothing for so long asks. */
+/** Bookmarks come once a minute if the API server knows what is new. After this long without an event, the server is asked. */
 const SILENT_MS = 120_000;
 
 export async function runReflector<T>(options: ReflectorOptions<T>, signal: AbortSignal): Promise<void> {
   const { clock, random } = options;
   let state: Listing | Watching = { phase: 'list', notOlderThan: undefined, by: 'stream' };
   let failures = { list: 0, watch: 0 };
-  /** Requests that were not answered where others were, since one of this reflector's own was. */
+  /** Unanswered requests, while others were answered, since one of this reflector's own was. */
   let misses = 0;
-  /** Watches, one after the other, that failed or ended at once though they were answered. */
+  /** Watches in a row that failed or ended at once though they were answered. */
   let broken = 0;
   while (!signal.aborted) {
     let sent = { at: clock.monotonic(), isReached: true };
@@ -91,7 +91,7 @@ export async function runReflector<T>(options: ReflectorOptions<T>, signal: Abor
     const ended = error === undefined;
     const isAnswered = !(error instanceof HttpError && error.isUnanswered);
     misses = isAnswered ? 0 : misses + (sent.isReached ? 1 : 0);
-    // A list alone proves nothing: one that is followed each time by a watch that fails must not be repeated at once.
+    // A list alone proves nothing: one that is followed each time by a failing watch must not be repeated at once.
     if (state.phase === 'watch' && lived >= (ended ? WORKING_MS : HEALTHY_MS)) failures = { list: 0, watch: 0 };
     const isBroken = isAnswered && lived < WORKING_MS && !(error instanceof KubeError && error.status === 429);
     broken = state.phase === 'watch' && isBroken ? broken + 1 : 0;
@@ -110,7 +110,7 @@ export async function runReflector<T>(options: ReflectorOptions<T>, signal: Abor
 
 type StepOptions<T> = ReflectorOptions<T> & TurnOptions;
 
-/** Of one list, or one watch until it ends. Neither throws: a failure is part of the result. */
+/** The result of one list, or of one watch until it ends. Neither throws: a failure is part of the result. */
 interface StepResult {
   readonly state: Listing | Watching;
   readonly error?: unknown;
@@ -120,9 +120,9 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
   const { api, resource, onEvent } = options;
   const { notOlderThan, by } = state;
   const keys = new Set<ObjectKey>();
-  let newest = notOlderThan; // What was told of counts as seen, also where the list then breaks.
+  let newest = notOlderThan; // What was reported counts as seen, even if the list then breaks.
   let listed: ListedCollection | undefined;
-  // Each of thousands may lead to much.
+  // There may be thousands, and each may lead to a lot.
   const pace = new Pace(options.clock);
   const tell = async (event: Told) => {
     keys[event.type === 'DELETED' ? 'delete' : 'add'](keyOf(event.object));
@@ -138,12 +138,12 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
     return { state: { phase: 'watch', ...listed } };
   } catch (error) {
     if (listed !== undefined) await close({ phase: 'watch', ...listed });
-    // Where no version was asked for, it is a page that has expired.
+    // If no version was asked for, a page has expired.
     const hasExpired = isGone(error) && by === 'pages' && notOlderThan === undefined;
-    // A server that was restored from a backup may never be as new as asked: after 410, or 504 for "too large", ask without.
+    // A server that was restored from a backup may never be as new as asked: after 410, or 504 for "too large", ask without a version.
     if (isGone(error) || (error instanceof KubeError && error.status === 504))
       return { state: { phase: 'list', notOlderThan: undefined, by: hasExpired ? 'whole' : 'pages' }, error };
-    // As client-go: whoever answers otherwise than by asking for patience may not know how to stream.
+    // As in client-go: a server that answers, except by asking for patience (429), may not know how to stream.
     const cannot =
       error instanceof KubeError ? error.status !== 429 : !(error instanceof HttpError && error.isUnanswered);
     return { state: { phase: 'list', notOlderThan: newest, by: by === 'stream' && !cannot ? by : 'pages' }, error };
@@ -162,7 +162,7 @@ async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortS
     }
   } catch (error) {
     const relist = { phase: 'list', notOlderThan: resourceVersion, by: 'stream' } as const;
-    // What is refused as a watch may be admitted as a list.
+    // What is refused as a watch may be allowed as a list.
     return { state: isRefused(error) ? relist : { phase: 'watch', resourceVersion }, error };
   }
   const asked = following(options, resourceVersion);
@@ -171,7 +171,7 @@ async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortS
   return { state: { phase: 'watch', resourceVersion } };
 }
 
-/** A watch that goes on already does so no longer. */
+/** Closes the watch that the list began, if any. */
 async function close(state: Listing | Watching): Promise<void> {
   if (state.phase === 'watch') await state.further?.[Symbol.asyncIterator]().return?.();
 }

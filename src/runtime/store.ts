@@ -1,8 +1,8 @@
 /*
- * The objects of one kind as last seen: client-go's Store with DeltaFIFO's duties, as handlers hear of what a list lacks, too.
- * - An object never goes back to an older version of itself, however late a list or an answer arrives, but by a list that asked
- *   for what is true now (`evenIfOlder`, `#ended`: no counterpart). Resource versions of one resource are comparable numbers.
- * - Objects are kept packed, and read when they are asked for: whoever has one may keep it, and nobody can change it.
+ * The objects of one kind as last seen: client-go's Store with DeltaFIFO's duties, as handlers also hear of what a list lacks.
+ * - An object never goes back to an older version, however late a list or an answer arrives. The exception is a list that asked for what
+ *   is true now (`evenIfOlder`; client-go lacks this and `#ended`). Resource versions of one resource are comparable numbers.
+ * - Objects are kept packed and read when asked for: a caller may keep one, and nobody can change it.
  */
 
 import { frozen } from '../base/immutable.ts';
@@ -11,17 +11,17 @@ import { inSlices } from '../base/slices.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { compareVersions, keyOf, type ObjectKey } from '../kube/object.ts';
 
-/** `before` undefined: new; `after` undefined: gone. Both there with different uids: one was deleted, another created. */
+/** `before` undefined: new; `after` undefined: gone. Both set with different uids: one was deleted, another created. */
 export type StoreChange<T> = (key: ObjectKey, before: T | undefined, after: T | undefined) => void;
 
-/** So many changes are told in one go; then others have their turn, as each may lead to much. */
+/** Changes reported in one go before other work has its turn, as each may lead to a lot. */
 const SLICE = 20;
 
 /** The objects of one collection, as above. */
 export class Store<T extends AnyObject> {
   readonly #objects = new PackedMap<T>();
   readonly #onChange: StoreChange<T>;
-  /** By key the uid of what an own write has ended, until that is told: what was told on its way there comes too late. */
+  /** By key, the uid of an object that our own write ended, until its end is reported. Earlier reports of it are outdated. */
   readonly #ended = new Map<ObjectKey, string>();
 
   constructor(onChange: StoreChange<T>) {
@@ -40,7 +40,7 @@ export class Store<T extends AnyObject> {
     return this.#objects.size;
   }
 
-  /** From a list or a watch. `evenIfOlder`: what is here and newer is of a world that is no more, as after a server was restored from a backup. */
+  /** Takes an object from a list or a watch. `evenIfOlder`: a newer version here is void, as after a server was restored from a backup. */
   apply(object: T, evenIfOlder = false): void {
     const key = keyOf(object);
     if (evenIfOlder) this.#ended.delete(key);
@@ -48,7 +48,7 @@ export class Store<T extends AnyObject> {
     const before = this.get(key);
     if (before !== undefined) {
       const aheadBy = compareVersions(object.metadata, before.metadata);
-      // In another world the same number may be of another object.
+      // After a restore the same version may be another object's.
       if (evenIfOlder ? aheadBy === 0 && object.metadata.uid === before.metadata.uid : aheadBy <= 0) return;
     }
     this.#objects.set(key, object);
@@ -56,14 +56,14 @@ export class Store<T extends AnyObject> {
   }
 
   /**
-   * From the answer to a write of our own, so that the next pass sees it without waiting for the watch. An object that
-   * is not here is gone, or was replaced: the answer came too late.
+   * Takes the answer to our own write, so that the next pass sees it without waiting for the watch. An object that is not here is gone or
+   * was replaced: the answer came too late.
    */
   applyOwnWrite(object: T): void {
     const before = this.get(keyOf(object));
     if (before === undefined || before.metadata.uid !== object.metadata.uid) return;
     const { deletionTimestamp, finalizers = [] } = object.metadata;
-    // The last finalizer is gone, and so is the object; its version in the answer is still the old one.
+    // The last finalizer is gone, and so is the object; the answer still has its old version.
     if (deletionTimestamp === undefined || finalizers.length > 0) this.apply(object);
     else {
       this.delete(object);
@@ -80,7 +80,7 @@ export class Store<T extends AnyObject> {
     this.#onChange(key, before, undefined);
   }
 
-  /** Of those in `scope`, only these are left. In slices, so that thousands of changes do not hold up all else. */
+  /** Drops the objects in `scope` that are not among `keys`, in slices, so that thousands of changes do not hold up other work. */
   async retain(keys: ReadonlySet<ObjectKey>, scope: (key: ObjectKey) => boolean): Promise<void> {
     for (const key of this.#ended.keys()) if (scope(key) && !keys.has(key)) this.#ended.delete(key);
     const gone = [...this.#objects.keys()].filter((key) => scope(key) && !keys.has(key));

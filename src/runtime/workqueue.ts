@@ -1,18 +1,18 @@
 /*
- * A queue of keys with the contract of client-go's rate limiting workqueue, and the priorities of controller-runtime's:
- * - Stingy: a key that is added several times before it is worked on is worked on once, with the highest priority named.
- * - One worker a key: a key that is added while it is worked on (dirty and processing) waits until `done`, then is worked on again.
- * - Urgent first: `high` before `normal` before `low`, but for each tenth key: it is of what is less urgent, so that nothing starves.
- *   Fair: within a priority groups take turns, and keys of one group go first in, first out, but for those that go on.
- * - Shared: neither a group nor `low` has more than four keys in hand for each worker that is left free: the more crowds,
- *   the less each has, and the last worker is for what has none. What is over that waits, however urgent.
- * - Not held up by what hangs, which is in hand for longer than `LONG_MS`. A key that failed after so long is `slow` until a pass gets on
- *   sooner or it is added as more urgent; slow keys have workers of their own, ten times as many. A `low` key that hangs counts as one of
- *   them from then on. For any other that hangs a substitute is called in, and one more once the last substitute's key hangs as well: as
- *   many as there are workers.
- * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides anew when to come back.
- * - Shut down, it hands out nothing more; what is in hand is drained: its workers end with `done`. Keys that only wait are
- *   dropped, unlike client-go's: the next process's first list brings them.
+ * A queue of keys with the contract of client-go's rate limiting workqueue and the priorities of controller-runtime's:
+ * - Stingy: a key added several times before it is worked on is worked on once, with the highest priority given.
+ * - One worker per key: a key added while it is worked on (dirty and processing) waits until `done`, then is worked on again.
+ * - Urgent first: `high` before `normal` before `low`, except that every tenth key is a less urgent one, so that nothing starves. Fair:
+ *   within a priority, groups take turns. Keys of one group are first in, first out, except that requeued ones go first.
+ * - Shared: neither a group nor `low` has more than four keys running per free worker. The more crowds, the less each gets, and the last
+ *   worker is for a group that has none running. Keys over the limit wait, however urgent.
+ * - Not held up by keys that hang, that is, run for longer than `LONG_MS`. A key that failed after so long is `slow` until a pass is
+ *   quicker or it is added with more urgency; slow keys have workers of their own, ten times as many. A `low` key that hangs counts as
+ *   slow from then on, if there is room. For any other key that hangs a substitute worker steps in, and another once the last
+ *   substitute's key hangs too, up to the number of workers.
+ * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides when to come back.
+ * - After shutdown it hands out nothing more, and running keys are drained: their workers end with `done`. Unlike in client-go, waiting
+ *   keys are dropped: the next process's first list brings them.
  */
 
 import type { Backoff } from '../base/backoff.ts';
@@ -21,29 +21,29 @@ import { Schedule } from '../base/schedule.ts';
 import { RateLimiter, type RateLimiterOptions } from './rate-limiter.ts';
 
 /**
- * How urgent a key is, as in controller-runtime's priority queue: `high`, a person changed something; `normal`, work goes
- * on; `low`, routine checks and what a start finds in order; `slow`, what waited for long in vain, and may again.
+ * How urgent a key is, as in controller-runtime's priority queue. `high`: a person changed something; `normal`: work goes on; `low`:
+ * routine checks, and objects in order at a start; `slow`: it waited long in vain, and may again.
  */
 export type Priority = 'high' | 'normal' | 'low' | 'slow';
 
 const PRIORITIES: readonly Priority[] = ['high', 'normal', 'low', 'slow'];
-/** Each tenth key is of what is less urgent: by turns `low` and `normal`, if there are such. */
+/** Every tenth key is a less urgent one: `low` and `normal` by turns, if there are any. */
 const AGING_SHARE = 10;
 const AGED: readonly (readonly Priority[])[] = [
   ['normal', 'low', 'high', 'slow'],
   ['low', 'normal', 'high', 'slow'],
 ];
 
-/** Keys in hand that a crowd may have for each worker that is free. */
+/** Running keys that a crowd may have per free worker. */
 const CROWD_PER_FREE_WORKER = 4;
-/** A pass may wait for its turn for five seconds, and for an answer then; what has been in hand for longer may hang. */
+/** A pass may wait five seconds for its turn, and then for an answer. A key that has been running for longer than this may hang. */
 const LONG_MS = 7_000;
-/** With fewer, of many servers that hang one that is back would wait for its turn behind all others, each of which takes 20 s. */
+/** With fewer, if many servers hang, one that is back would wait behind all the others, each of which takes 20 s. */
 const SLOW_PER_WORKER = 10;
-/** For each worker there are these, and a substitute. */
+/** Per worker: itself, its workers for slow keys, and a substitute. */
 export const WORKERS_IN_ALL = 1 + SLOW_PER_WORKER + 1;
 
-/** Told what happens, in the terms of client-go's workqueue metrics. Times in milliseconds. */
+/** Hears what happens, in the terms of client-go's workqueue metrics. Times are in milliseconds. */
 export interface WorkQueueObserver {
   added(depth: number): void;
   retried(): void;
@@ -53,7 +53,7 @@ export interface WorkQueueObserver {
 
 export interface WorkQueueOptions extends RateLimiterOptions {
   readonly observer?: WorkQueueObserver;
-  /** How many there are where nothing hangs; `WORKERS_IN_ALL` times as many are to call `get`. Default: always enough. */
+  /** The number of workers while nothing hangs; `WORKERS_IN_ALL` times as many must call `get`. Default: always enough. */
   readonly workers?: number;
 }
 
@@ -66,9 +66,9 @@ interface Waiting {
 interface InHand extends Waiting {
   readonly began: number;
   readonly bySubstitute: boolean;
-  /** It takes a worker of those for what is slow. */
+  /** It occupies one of the workers for slow keys. */
   isSlow: boolean;
-  /** For long, and it was not known as slow. */
+  /** It has been running for longer than `LONG_MS` and was not known as slow. */
   isLong: boolean;
 }
 
@@ -76,16 +76,16 @@ interface InHand extends Waiting {
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #limiter: RateLimiter;
-  /** Keys that need work; those that are not in hand stand in the queues of their priorities. */
+  /** Keys that need work; those that are not running are in the queues of their priorities. */
   readonly #dirty = new Map<string, Waiting>();
   readonly #processing = new Map<string, InHand>();
-  /** Keys in hand that go on. */
+  /** Running keys to be worked on again before others of their group. */
   readonly #requeued = new Set<string>();
   readonly #levels = { high: new FairQueue(), normal: new FairQueue(), low: new FairQueue(), slow: new FairQueue() };
   readonly #delayed: Schedule<Priority>;
-  /** When keys in hand will have been so for long. */
+  /** When running keys will have been running for `LONG_MS`. */
   readonly #toBeLong: Schedule<InHand>;
-  /** By the monotonic clock: when the first of their passes began that failed one after the other. */
+  /** When the first of a key's consecutive failed passes began, by the monotonic clock. */
   readonly #failingSince = new Map<string, number>();
   readonly #workers: ((key: string | undefined) => void)[] = [];
   #handedOut = 0;
@@ -97,19 +97,19 @@ export class WorkQueue {
     this.#delayed = new Schedule(options.clock, (key, priority) => this.add(key, priority));
     this.#toBeLong = new Schedule(options.clock, (_, inHand) => {
       inHand.isLong = true;
-      // A check of a server that hangs says nothing of the others, which are not to be found to hang one after the other.
+      // A hanging check says nothing about other servers: these must not be found to hang only one after the other.
       const { free, mayGrow } = this.#room(true);
       inHand.isSlow = inHand.priority === 'low' && free >= 0 && mayGrow((each) => each.group === inHand.group);
       this.#handOut();
     });
   }
 
-  /** Keys that are ready to be worked on. */
+  /** The number of keys that are ready to be worked on. */
   get depth(): number {
     return this.#dirty.size - [...this.#processing.keys()].filter((key) => this.#dirty.has(key)).length;
   }
 
-  /** When work on each key in hand began, by the monotonic clock. */
+  /** When work on each running key began, by the monotonic clock. */
   get inProgress(): ReadonlyMap<string, number> {
     return new Map([...this.#processing].map(([key, { began }]) => [key, began]));
   }
@@ -118,7 +118,7 @@ export class WorkQueue {
     return this.#processing.has(key);
   }
 
-  /** How urgent a key in hand was when it was handed out. */
+  /** Returns the priority with which a running key was handed out. */
   priorityOf(key: string): Priority {
     return this.#processing.get(key)?.priority ?? 'normal';
   }
@@ -135,26 +135,26 @@ export class WorkQueue {
     this.#handOut();
   }
 
-  /** The key in hand is worked on again at once, with its priority, before those of its group that only begin. */
+  /** Works on the running key again at once, with its priority, before keys of its group that have not begun. */
   requeue(key: string): void {
     this.#requeued.add(key);
     const isQuick = this.#options.clock.monotonic() - (this.#processing.get(key)?.began ?? 0) < LONG_MS;
     this.add(key, isQuick && this.priorityOf(key) === 'slow' ? 'normal' : this.priorityOf(key));
   }
 
-  /** Adds the key after `delayMs`, or earlier if it was already to be added earlier. */
+  /** Adds the key after `delayMs`, or earlier if an earlier addition is due. */
   addAfter(key: string, delayMs: number, priority: Priority = 'normal'): void {
     if (this.#shutDown) return;
     if (delayMs <= 0) {
       this.add(key, priority);
       return;
     }
-    // Timers are no finer than a millisecond; and what is left of a time by a rounding error would be left again at once, for ever.
+    // Timers are no finer than a millisecond, and what a rounding error leaves of a delay would be left again, for ever.
     const at = this.#options.clock.monotonic() + Math.max(delayMs, 1);
     if (at < (this.#delayed.at(key) ?? Number.POSITIVE_INFINITY)) this.#delayed.set(key, at, priority);
   }
 
-  /** Adds the key after a delay that grows with each call until `forget`; not earlier than `atLeastMs`. */
+  /** Adds the key after a delay of at least `atLeastMs` that grows with each call until `forget`. */
   addRateLimited(
     key: string,
     backoff: Backoff,
@@ -167,13 +167,13 @@ export class WorkQueue {
     this.addAfter(key, Math.max(atLeastMs, this.#limiter.when(key, backoff)), isSlow ? 'slow' : priority);
   }
 
-  /** The key did well, or is gone: its next delay starts small again. */
+  /** The key succeeded, or is gone: its next delay starts small again. */
   forget(key: string): void {
     this.#limiter.forget(key);
     this.#failingSince.delete(key);
   }
 
-  /** For how long the key in hand will have failed when its turn comes again, if this pass fails: since it last did well. */
+  /** Returns for how long the running key will have failed by its next turn, since it last succeeded, if this pass fails. */
   failsForMs(key: string): number {
     return this.#options.clock.monotonic() - this.#failsSince(key) + this.#limiter.backlogMs(key);
   }
@@ -182,7 +182,7 @@ export class WorkQueue {
     return this.#failingSince.get(key) ?? this.#processing.get(key)?.began ?? this.#options.clock.monotonic();
   }
 
-  /** The next key, as soon as there is one; undefined once the queue is shut down. Call `done` after working on it. */
+  /** Resolves to the next key once there is one, or to undefined once the queue is shut down. Call `done` after working on it. */
   get(): Promise<string | undefined> {
     return new Promise((resolve) => {
       this.#workers.push(resolve);
@@ -197,11 +197,11 @@ export class WorkQueue {
     this.#toBeLong.delete(key);
     this.#options.observer?.finished(this.#options.clock.monotonic() - inHand.began);
     if (this.#dirty.has(key)) this.#enter(key);
-    // Another key may have waited for its group or its priority to have less in hand.
+    // Another key may have waited for its group or priority to have fewer keys running.
     this.#handOut();
   }
 
-  /** Nothing is handed out any more. What is being worked on goes on until its `done`. */
+  /** Hands out nothing more. Work in progress goes on until its `done`. */
   shutDown(): void {
     this.#shutDown = true;
     this.#delayed.clear();
@@ -241,7 +241,7 @@ export class WorkQueue {
     }
   }
 
-  /** Takes the key whose turn it is out of the queue of its priority. */
+  /** Takes the key whose turn it is from the queue of its priority. */
   #next(): string | undefined {
     const turn = this.#handedOut + 1;
     const aged = turn % AGING_SHARE === 0 ? AGED[(turn / AGING_SHARE) % AGED.length] : undefined;
@@ -254,7 +254,7 @@ export class WorkQueue {
     return undefined;
   }
 
-  /** How many of these workers are left free if one more key is handed out, and whether a crowd may have it. */
+  /** Returns how many of these workers stay free if one more key is handed out, and whether a crowd may have it. */
   #room(isSlow: boolean) {
     const workers = (this.#options.workers ?? Number.POSITIVE_INFINITY) * (isSlow ? SLOW_PER_WORKER : 1);
     const inHand = [...this.#processing.values()].filter((each) => !each.bySubstitute && isSlow === each.isSlow);
@@ -266,7 +266,7 @@ export class WorkQueue {
     return { free, mayGrow };
   }
 
-  /** A key that waits and is not routine, where one is in hand for long and keeps its worker, and each that a substitute has is. */
+  /** Takes a waiting `high` or `normal` key, if a key hangs and keeps its worker, and so does every substitute's. */
   #nextForSubstitute(): string | undefined {
     const inHand = [...this.#processing.values()];
     const substitutes = inHand.filter((each) => each.bySubstitute);
