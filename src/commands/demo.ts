@@ -109,7 +109,7 @@ async function keepGoing(world: World, screen: Screen, signal: AbortSignal): Pro
       `\nThe operator, process ${operator.pid}, has ended. The last lines of its log:\n${operator.lastLines()}`,
     );
     if (restarts === MAX_RESTARTS) return 1;
-    screen.line('It is started again, as Kubernetes would, and goes on with what it finds.');
+    screen.line('It is started again, as Kubernetes would do, and continues with what it finds.');
     await world.restartOperator();
     screen.line(`Its log:  ${world.operator.log}\n`);
   }
@@ -120,6 +120,6 @@ async function end(stack: AsyncDisposableStack, screen: Screen): Promise<void> {
   try {
     await screen.step('Ending everything', () => stack.disposeAsync());
   } catch (error) {
-    screen.line(`Not everything was put away: ${messageOf(error)}`);
+    screen.line(`Not everything was removed: ${messageOf(error)}`);
   }
 }

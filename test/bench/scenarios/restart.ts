@@ -41,7 +41,7 @@ export async function restart(setting: Setting, sheet: Sheet, count: number): Pr
   sheet.add('Kubernetes writes', total(kube.writes), 'count', 0);
   sheet.add('Kubernetes reads of one object', total(kube.reads), 'count');
   // The space is listed again while the counters are read: its interval is short here.
-  sheet.add('management calls but Lists', total(cloud) - (cloud.get('list') ?? 0), 'count', TOKENS);
+  sheet.add('management calls except Lists', total(cloud) - (cloud.get('list') ?? 0), 'count', TOKENS);
   sheet.add('Lists of the space', cloud.get('list') ?? 0, 'count', SPACES * 2);
   sheet.add('sign-ins to verify logins', total(server), 'count', dueAtMost(count, (performance.now() - begin) / 1000));
   if (canLookAtProcesses) {
