@@ -25,7 +25,7 @@ export async function huntMutations(only: readonly string[], update: boolean): P
   const table = mutationTable(found);
   if (update) write('mutations', table);
   if (written('mutations') === table) return true;
-  console.log('docs/reliability.md tells otherwise: npm run sim -- --mutations --update');
+  console.log('docs/reliability.md says otherwise: run npm run sim -- --mutations --update');
   return false;
 }
 

@@ -10,10 +10,10 @@ export const READ_FAULTS = {
   failing: 'it is answered 500',
   misrouted: 'a router before the other side answers 404 with a page',
   truncated: 'the answer ends halfway, as if that were all',
-  misshapen: 'what it tells of has numbers where the names belong',
+  misshapen: 'the objects in it have numbers instead of names',
   hang: 'no answer comes for 20 s, from the Kubernetes API for 30 s',
   missing: 'it is answered 404, or a List comes without anything in it, as from a replica that is behind',
-  missingTwice: 'it is answered 404, and so is the next one of its sort',
+  missingTwice: 'it is answered 404, and so is the next one of its kind',
 } as const;
 
 export type ReadFault = keyof typeof READ_FAULTS;
