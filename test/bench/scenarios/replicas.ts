@@ -62,17 +62,21 @@ async function share(setting: Setting, sheet: Sheet, crowd: Crowd, count: number
   sheet.add(`${name}Kubernetes writes at their start`, total(kube.writes), 'count', 0);
   sheet.add(`${name}management calls except Lists and tokens`, total(cloud) - looks, 'count', 0);
   sheet.add(
-    `${name}most spaces of one replica`,
+    `${name}spaces of the replica that has most`,
     most(({ spaces: had }) => had.length),
     'count',
   );
   sheet.add(
-    `${name}largest heap in use`,
+    `${name}heap in use, of the largest replica`,
     most(({ heapUsedMB }) => heapUsedMB),
     'MB',
   );
   if (canLookAtProcesses)
-    sheet.add(`${name}largest memory at rest`, Math.max(...all.map(({ pid }) => memoryOf(pid).residentMB)), 'MB');
+    sheet.add(
+      `${name}memory at rest, of the largest replica`,
+      Math.max(...all.map(({ pid }) => memoryOf(pid).residentMB)),
+      'MB',
+    );
   return all;
 }
 
@@ -103,7 +107,7 @@ async function loss(setting: Setting, sheet: Sheet, all: readonly Operator[]): P
     's',
     TAKEN_TARGET_S,
   );
-  sheet.add('  newcomer in a space of another replica', deployedAt('beside') - keptAt, 'ms', NEWCOMER_TARGET_MS);
+  sheet.add("  newcomer in another replica's space meanwhile", deployedAt('beside') - keptAt, 'ms', NEWCOMER_TARGET_MS);
   const moved = await Promise.all(
     living.map(async (one) => {
       const now = new Set((await metricsOf(one)).spaces);
