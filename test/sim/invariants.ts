@@ -17,39 +17,37 @@ import type { World } from './world.ts';
 
 /** What must hold, whatever goes wrong. Each has a name, by which docs/reliability.md tells of it. */
 export const INVARIANTS = {
-  'one cluster an object': 'No object has more than one cluster, or a second one where recreatePolicy is Never',
+  'one cluster an object': 'No object has more than one cluster, or gets a second one if recreatePolicy is Never',
   'written down first': 'A cluster or database is created only when a status says that it is about to be',
   'held by a finalizer': 'A cluster, user or database is created only while our finalizer holds its object',
   'nothing ended unasked':
-    'A cluster is destroyed or suspended, a user or database deleted only where a manifest asks for just that',
+    'A cluster is destroyed or suspended, and a user or database deleted, only if a manifest asks for exactly that',
   'others left alone':
     'Clusters, users, databases and Secrets of others stay as they are, and so does what they write on our objects',
-  'no identity confused':
-    'A status tells of no cluster, user or database but one that its object created, or may take over',
-  'one owner a name': 'Of several objects for one user or database, one at most is Ready or stands for it',
+  'no identity confused': 'A status names only clusters, users and databases that its object created or may take over',
+  'one owner a name': 'Of several objects for one user or database, at most one is Ready or stands for it',
   'factory login retired': 'Nothing is Ready while the login that new clusters come with signs in',
   'a password works': 'One of the passwords in each of our Secrets signs in, unless somebody else changed it',
   'what is published works': 'While an object is Ready, a password in the Secret that its status names signs in',
   'a password is known': 'Once the login that a cluster came with is replaced, a Secret has one that signs in',
   'one writer': 'Nothing is changed by a process that can know by its clocks that it does not hold the Lease',
-  'one writer a space': 'With shards, nobody changes anything in a space before its last writer let go of it',
+  'one writer a space': 'With shards, nobody changes anything in a space before its last writer has released it',
   'no write without a change': 'No patch leaves an object as it was',
-  'told whole': 'Each status is one that its CustomResourceDefinition takes, and each condition of ours says why',
-  'told once':
-    'Of each change of Ready one Event tells at most, without faults just one, and of what stays as it was none',
+  'told whole': 'Each status is accepted by its CustomResourceDefinition, and each condition of ours says why',
+  'told once': 'Each change of Ready has at most one Event, without faults exactly one; what stays as it was has none',
   'no secret shown':
     'No password or token is in a status, an Event, a Lease, metadata, a log line, the labels of a metric, a span or an address',
-  'no hot key': 'No object is looked at all the time, and what fails is tried again ever later',
-  'published when it works': 'No password stands in a Secret as the one to use before a server has accepted it',
+  'no hot key': 'No object is looked at all the time, and what fails is tried again after growing pauses',
+  'published when it works': 'No Secret has a password as the one to use before a server has accepted it',
   'nothing needless':
-    'No password is changed where the scenario gives no cause, and no request changes nothing but for a fault',
-  'one List a space': 'At rest each space is listed once an interval, whoever and however many are in it',
+    'No password is changed without a cause in the scenario, and only a fault makes a request change nothing',
+  'one List a space': 'At rest each space is listed once per interval, however many objects use it',
   'quiet at rest':
-    'When all is done, nothing is written, nothing asked for but to look, and that seldom; and what is Ready says nothing else',
+    'When everything is done, nothing is written, requests only look, and do so rarely; and no Ready object is Reconciling or Stalled or has an error',
   'it comes to an end':
-    'Without faults within a minute and a half, but where a slow retry is needed; after faults, each object is Ready or says why not, within a bound',
+    'Without faults it takes at most a minute and a half, unless a slow retry is needed; after faults, each object is Ready or says why not, within a bound',
   'the same end': 'After the faults, everything is as it would be without them',
-  'the process lives': 'The operator does not end, and no pass of it hangs',
+  'the process lives': 'The operator does not end, and none of its passes hangs',
 } as const;
 
 export type Invariant = keyof typeof INVARIANTS;

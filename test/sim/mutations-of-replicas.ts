@@ -6,7 +6,7 @@ const MEMBERSHIP = 'operator/membership.ts';
 export const OF_REPLICAS: readonly Mutation[] = [
   {
     name: 'ignore-fence',
-    about: 'What was begun under the Lease goes on after it',
+    about: 'What was begun under the Lease goes on after the Lease is lost',
     changes: [
       [
         'operator.ts',
@@ -42,7 +42,7 @@ export const OF_REPLICAS: readonly Mutation[] = [
   },
   {
     name: 'give-before-it-ends',
-    about: 'A replica says that it has let go of a space while a pass is in hand there',
+    about: 'A replica says that it has released a space while a pass still runs there',
     changes: [
       [
         MEMBERSHIP,

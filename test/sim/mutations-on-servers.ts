@@ -32,7 +32,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'database-adopt-silently',
-    about: "Somebody else's database is taken for our own, and deleted with the object",
+    about: "Somebody else's database is treated as our own, and deleted with the object",
     changes: [
       [
         'kinds/database/decide-existence.ts',
@@ -70,7 +70,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'database-unannounced',
-    about: 'That a database is about to be created is not written down',
+    about: 'That a database is about to be created is not recorded',
     changes: [
       [
         'kinds/database/decide-existence.ts',
@@ -124,7 +124,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'unread-is-absent',
-    about: 'A Secret that cannot be read counts as one that is not there',
+    about: 'A Secret that cannot be read counts as missing',
     changes: [
       [
         'kinds/secrets.ts',
@@ -148,7 +148,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'one-look-lets-go',
-    about: 'An object goes once one look does not find the database that the server does not delete now',
+    about: 'An object goes as soon as one look does not find the database that the server refuses to delete for now',
     changes: [
       [
         'kinds/database/observe.ts',
@@ -211,7 +211,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'deaf-to-other-namespaces',
-    about: 'What a cluster tells reaches only users in its own namespace',
+    about: 'What a cluster reports reaches only users in its own namespace',
     changes: [
       [
         'kinds/databaseuser/index.ts',
@@ -223,7 +223,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'create-beside-another',
-    about: 'A database is created though the call that creates it is under way for another object',
+    about: 'A database is created although the call that creates it is running for another object',
     changes: [
       ['kinds/database/act.ts', 'first && isMadeForAnother(', 'first && subject.deleting && isMadeForAnother('],
     ],
@@ -243,7 +243,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'admitted-for-ever',
-    about: 'A user is served on after its namespace was admitted once',
+    about: 'A user is still served once its namespace was admitted, even if it no longer is',
     changes: [
       [
         'kinds/server/access.ts',
@@ -276,7 +276,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'left-where-refused',
-    about: 'The object of a user goes, and leaves the user, where its namespace is not admitted',
+    about: 'The object of a user goes and leaves the user behind if its namespace is not admitted',
     changes: [
       [
         'kinds/databaseuser/decide-deletion.ts',

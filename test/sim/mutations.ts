@@ -27,19 +27,19 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'finalizer-stays-away',
-    about: 'The finalizer is not put back where somebody took it away',
+    about: 'The finalizer is not put back after somebody took it away',
     changes: [[RECONCILE, 'kind.owns?.(subject) && !this.#hasFinalizer()', 'false']],
     hunt: ['change'],
   },
   {
     name: 'left-unheld',
-    about: 'An object whose finalizer somebody took away goes, and its cluster stays, though there was time',
+    about: 'An object whose finalizer somebody took away goes, and its cluster stays, although there was time to act',
     changes: [[RECONCILE, 'kind.owns?.(subject) && !this.#hasFinalizer()', 'false']],
     hunt: ['destroy-at-once'],
   },
   {
     name: 'no-intention',
-    about: 'A deploy is not written down before the call',
+    about: 'A deploy is not recorded before the call',
     changes: [
       [
         EXISTENCE,
@@ -62,7 +62,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'conflict-is-ours',
-    about: 'The cluster that holds an id already is taken for our own',
+    about: 'A cluster that already holds the id is treated as our own',
     changes: [
       [ACT, '  return {};\n', '  return { createdAt: identityOf(cluster), clusterID: id, operation: null };\n'],
     ],
@@ -70,7 +70,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'adopt-silently',
-    about: 'A cluster of somebody else is taken over, whatever adoptionPolicy says',
+    about: "Somebody else's cluster is taken over, whatever adoptionPolicy says",
     changes: [[EXISTENCE, "if (spec.adoptionPolicy !== 'Never' || ", "if (spec.adoptionPolicy !== 'Always' || "]],
     hunt: ['foreign'],
   },
@@ -88,7 +88,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'destroy-unseen',
-    about: 'The cloud is not asked before a cluster is destroyed whether it is still the same one',
+    about: 'Before a cluster is destroyed, the cloud is not asked whether it is still the same one',
     changes: [[ACT, 'if (cluster === undefined || !isSame(subject, cluster) || cluster.status', 'if (cluster?.status']],
     hunt: ['replaced-at-the-end'],
   },
@@ -157,13 +157,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'ignore-pause',
-    about: 'The annotation that pauses an object is not heard',
+    about: 'The annotation that pauses an object is ignored',
     changes: [['kube/annotations.ts', "?.[PAUSED] === 'true';", "?.[PAUSED] === 'never';"]],
     hunt: ['paused'],
   },
   {
     name: 'put-before-secret',
-    about: 'The server is given a new password before it stands in the Secret',
+    about: 'The server is given a new password before the Secret has it',
     changes: [
       [
         ACT_LOGIN,
@@ -181,12 +181,12 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'factory-login-is-good-enough',
-    about: 'A cluster is Ready as soon as the login works that it came with',
+    about: 'A cluster is Ready as soon as the login that it came with works',
     changes: [
       [
         LOGIN,
-        '  // Nothing is news before the Secret has it.',
-        "  if (working === 'factory') return running(subject, seen, login, {}, nowMs);\n  // Nothing is news before the Secret has it.",
+        '  // Nothing is news until the Secret has it.',
+        "  if (working === 'factory') return running(subject, seen, login, {}, nowMs);\n  // Nothing is news until the Secret has it.",
       ],
     ],
     hunt: ['deploy'],
@@ -205,7 +205,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'overwrite-secrets',
-    about: 'A Secret of somebody else is overwritten where it has the name of ours',
+    about: "Somebody else's Secret is overwritten if it has the name of ours",
     changes: [
       [
         'kinds/databasecluster/login-of.ts',
@@ -217,7 +217,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'unconditional-secret-writes',
-    about: 'A Secret is written whatever it holds by now',
+    about: 'A Secret is written even if it was changed meanwhile',
     changes: [
       [
         'kinds/secrets.ts',
@@ -229,7 +229,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'unconditional-status-writes',
-    about: 'A status is written whatever it says by now',
+    about: 'A status is written even if it was changed meanwhile',
     changes: [
       [
         RECONCILE,
@@ -253,7 +253,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'write-without-change',
-    about: 'A status is written in each pass, also where nothing changed',
+    about: 'A status is written in each pass, even if nothing changed',
     changes: [
       [
         RECONCILE,
@@ -277,13 +277,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'backoff-never-grows',
-    about: 'What failed is tried again each second, for ever',
+    about: 'What failed is tried again each second, forever',
     changes: [['runtime/rate-limiter.ts', 'ceilingMs(backoff, failures + 1)', 'initialMs * (failures < 0 ? 2 : 1)']],
     hunt: ['change'],
   },
   {
     name: 'same-pause-for-ever',
-    about: 'What failed is tried again every 5 s, for ever',
+    about: 'What failed is tried again every 5 s, forever',
     changes: [
       [
         'runtime/rate-limiter.ts',
@@ -295,7 +295,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'update-twice',
-    about: 'A cluster is told twice what it should be',
+    about: 'A cluster is sent the same change twice',
     changes: [
       [
         ACT,
@@ -331,7 +331,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OF_REPLICAS,
   {
     name: 'no-redaction',
-    about: 'What the other side says is told as it is',
+    about: 'What the other side says is reported without redaction',
     changes: [
       [
         'base/redact.ts',
@@ -343,7 +343,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'metrics-tell-requests',
-    about: 'The label of a metric tells what was sent',
+    about: 'The label of a metric shows what was sent',
     changes: [
       [
         'base/api-call.ts',
@@ -355,7 +355,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'password-in-metadata',
-    about: 'An annotation of a Secret tells its password',
+    about: 'An annotation of a Secret shows its password',
     changes: [
       [
         'kinds/databaseuser/content.ts',
@@ -367,7 +367,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'cut-answer-is-whole',
-    about: 'A list that ends too early counts as one with fewer in it',
+    about: 'A list that ends too early counts as a shorter list',
     changes: [
       [
         'base/json-stream.ts',
@@ -387,13 +387,13 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OF_PROMISES,
   {
     name: 'kept-as-the-cache-says',
-    about: 'A space goes by its cache alone when it lets go of the Secrets that it keeps',
+    about: 'A space trusts its cache alone when it releases the Secrets that it keeps',
     changes: [['kinds/databasespace/observe.ts', 'subject.status.keptSecrets ?? []', '[]']],
     hunt: ['namespace-deleted-while-deploying replicas=2 seed=2 3:partition 4:suspendMachine 5:oldList'],
   },
   {
     name: 'forget-whose-login',
-    about: 'The Secret of a cluster that was let go of is written over for another cluster',
+    about: 'The Secret of a cluster that was released is overwritten for another cluster',
     changes: [
       ['kinds/databasecluster/login-of.ts', '  if (!isOfAnother(subject, secret)) return false;', '  return false;'],
     ],
