@@ -292,7 +292,8 @@ export class Invariants {
       this.#adoptable.has(cluster) ||
       Date.parse(String(annotations?.[ACCEPT_IDENTITY])) === cluster.createdAt ||
       (this.#createdFor.has(cluster) && specOf(object)['adoptionPolicy'] === 'IfExists');
-    if (!mayHave) this.fail('no identity confused', `${name} stands for cluster ${cluster.id}, which belongs to somebody else`);
+    if (!mayHave)
+      this.fail('no identity confused', `${name} stands for cluster ${cluster.id}, which belongs to somebody else`);
     const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
     const isSecured = specOf(object)['managementPolicy'] !== 'Observe';
     if (!isReady || !isSecured) return;
