@@ -3,41 +3,41 @@ import { parseKnobFlags } from '../../src/simulator/knobs.ts';
 import type { OtherCommand } from './other-operator.ts';
 import { OUTAGES, type Outage } from './scenarios/outage.ts';
 
-/** What to measure, and where to put it. */
+/** What to measure, and where to write it. */
 export interface Options {
-  /** Names of the scenarios to run, such as S1; empty: all. */
+  /** The names of the scenarios to run, such as S1; empty: all. */
   readonly only: readonly string[];
-  /** Clusters that newcomers and their waits are measured with, one after another. */
+  /** How many new clusters to measure, one after another. */
   readonly newcomers: number;
-  /** Sizes of the crowd: S3 to S11 run once for each. */
+  /** The sizes of the crowd. S3 to S11 run once for each. */
   readonly crowds: readonly number[];
-  /** What the cloud is like for the crowds: a range of times, one time, and a limit on requests; undefined: none. */
+  /** The cloud for the crowds: a range of times, one time, and a limit on requests; undefined: none. */
   readonly provisionTime: string;
   readonly latency: string;
   readonly requestsPerSecond: number | undefined;
-  /** Further cold starts, each with the smallest crowd in so many spaces. */
+  /** Further cold starts, each with the smallest crowd in this many spaces. */
   readonly spaces: readonly number[];
   /** How long a quiet crowd is watched, in polls of its space. */
   readonly quietPolls: number;
   /** Users on one server. */
   readonly users: number;
-  /** Objects that are there when S13 and S15 start the operator. */
+  /** How many objects exist when S13 and S15 start the operator. */
   readonly standing: { readonly clusters: number; readonly users: number };
-  /** Clusters that each of the quiet spaces of S12 wants. */
+  /** How many clusters each quiet space of S12 wants. */
   readonly quiet: number;
-  /** How long S13 goes on changing objects, and how long it waits for memory to come to rest. */
+  /** How long S13 keeps changing objects, and how long it waits for memory to settle. */
   readonly churnS: number;
   readonly restS: number;
-  /** How long the cloud is away, and how long the storm of edits lasts. */
+  /** How long the outage of the cloud lasts, and how long the storm of edits. */
   readonly outageS: number;
-  /** In which ways it is, one after the other. */
+  /** The kinds of outage, one after the other. */
   readonly outages: readonly Outage[];
   readonly stormS: number;
-  /** File for the figures as JSON; undefined: a new one in bench-results/. */
+  /** The file for the figures as JSON; undefined: a new one in bench-results/. */
   readonly json: string | undefined;
-  /** Another operator, which is measured after Mooring and shown beside it; undefined: none. */
+  /** Another operator to measure after Mooring and show beside it; undefined: none. */
   readonly other: OtherCommand | undefined;
-  /** JSON of an earlier run, to show beside this one's. */
+  /** The JSON file of an earlier run to show beside this one. */
   readonly compare: string | undefined;
   readonly help: boolean;
 }
@@ -191,7 +191,7 @@ export function parseOptions(args: readonly string[]): Options {
   };
 }
 
-/** Throws where the simulator would not take it. */
+/** Throws if the simulator would refuse it. */
 function knob(option: string, flag: string, text: string): string {
   try {
     parseKnobFlags({ [flag]: text });
@@ -210,7 +210,7 @@ function outagesOf(text: string): readonly Outage[] {
   });
 }
 
-/** A server each takes a port below those that systems hand out by themselves. */
+/** Each cluster's server takes a port below those that systems assign by themselves. */
 const MOST_CLUSTERS = 10_000;
 
 function standingOf(text: string): Options['standing'] {

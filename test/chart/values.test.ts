@@ -64,7 +64,7 @@ describe('a typing error is refused, and named', () => {
     [{ image: { tag: 'v1 ' } }, "at '/image/tag'"],
     [{ terminationGracePeriodSeconds: 5 }, "at '/terminationGracePeriodSeconds': minimum: got 5, want 30"],
   ];
-  /** Helm tells all that is wrong at once: it is asked once for cases that are about different values. */
+  /** Helm reports all errors at once, so one call covers cases of different values. */
   const groups: Record<string, unknown>[] = [];
   const groupOf = cases.map(([values]) => {
     const [name = ''] = Object.keys(values);
@@ -84,7 +84,7 @@ describe('a typing error is refused, and named', () => {
   );
 });
 
-describe('what contradicts itself is refused, with what to do', () => {
+describe('contradictions are refused, with what to do', () => {
   test.each<readonly [unknown, string]>([
     [
       { rbac: { aggregateToAdmin: false } },
@@ -183,7 +183,7 @@ describe('what contradicts itself is refused, with what to do', () => {
     expect(await refusal(values)).toContain(message);
   });
 
-  // Helm takes a number from a file as float64, and from its command line as int64.
+  // Helm reads a number from a file as float64, and from its command line as int64.
   test.each([
     ['podDisruptionBudget.enabled=true,podDisruptionBudget.minAvailable=1', 'keeps every node from being drained'],
     ['podDisruptionBudget.enabled=true,podDisruptionBudget.maxUnavailable=0', 'keeps every node from being drained'],
@@ -203,7 +203,7 @@ test.each([
   { podDisruptionBudget: { enabled: true, minAvailable: '50%' }, replicaCount: 2 },
   { podDisruptionBudget: { enabled: true, minAvailable: 0 }, replicaCount: 0 },
   { strategy: { type: 'Recreate' }, leaderElection: { enabled: false } },
-])('%j is taken', async (values) => {
+])('%j is accepted', async (values) => {
   expect(await helm(['template', 'mooring', CHART], { values })).toMatchObject({ code: 0, stderr: '' });
 });
 
@@ -211,7 +211,7 @@ describe('null', () => {
   const values = readValues(readFileSync(join(CHART, 'values.yaml'), 'utf8'));
   const isEmpty = ({ about, preset }: (typeof values)[number]) =>
     about !== undefined && (preset === null || typeof preset === 'object' || preset === '');
-  /** Helm takes what is null for what is not there. */
+  /** Helm treats null as absent. */
   const nested = (paths: readonly (readonly string[])[], value: (path: readonly string[]) => unknown) => {
     const root: Record<string, unknown> = {};
     for (const path of paths) {
@@ -225,7 +225,7 @@ describe('null', () => {
     return root;
   };
 
-  test('is as good as empty where a value may be empty, as of a key whose lines are commented out', async () => {
+  test('counts as empty if a value may be empty, as for a key whose lines are commented out', async () => {
     const empty = values.filter(isEmpty).map(({ path }) => path);
     const enabled = [
       ...['serviceMonitor', 'prometheusRule'].map((each) => `--set=metrics.${each}.enabled=true`),
@@ -263,7 +263,7 @@ describe('null', () => {
   });
 });
 
-test('what the operator can start with is taken', async () => {
+test('values that the operator can start with are accepted', async () => {
   const leaderElection = { leaseDuration: '1m', renewDeadline: '0m59s500ms', retryPeriod: '49s' };
   const allowedNetworks = ['10.20.0.0/16', '192.0.2.1', 'fd00::/8', '::1', '2001:db8::a:b/64', '1:2:3:4:5:6:7:8/128'];
   const values = { leaderElection, allowedNetworks: [...allowedNetworks, '::ffff:10.0.0.1/128'] };
@@ -284,7 +284,7 @@ test.each([
   expect(stdout).toContain(` registry.example.com/mooring:${VERSION}\n`);
 });
 
-/** What stands there, by its keys from the outermost. */
+/** Returns the value under these keys, the outermost first. */
 function at(object: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], object);
 }
@@ -306,15 +306,15 @@ describe('the values', () => {
     expect(unused.map(({ path }) => path.join('.'))).toEqual([]);
   });
 
-  test('reach each flag of the operator but those that only a person at a terminal needs', () => {
+  test('reach each flag of the operator except those for a person at a terminal', () => {
     const args = templates.join('\n');
     const flags = Object.keys(FLAGS).filter((flag) => flag !== 'kubeconfig');
     expect(flags.filter((flag) => !args.includes(`- --${flag}`))).toEqual([]);
-    // Whoever sets one of them as an extra argument is told of the value that does.
+    // Setting one of them as an extra argument is refused with the name of the right value.
     expect(flags.filter((flag) => !args.includes(`"${flag}" "`))).toEqual([]);
   });
 
-  test('of the complete example are none of the defaults', () => {
+  test('of the complete example all differ from the defaults', () => {
     const same = values.filter(({ path, preset }) => JSON.stringify(at(COMPLETE, path)) === JSON.stringify(preset));
     expect(same.map(({ path }) => path.join('.'))).toEqual([]);
   });

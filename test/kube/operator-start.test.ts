@@ -8,7 +8,7 @@ import { startCloud } from '../support/served-cloud.ts';
 import { createSite } from '../support/site.ts';
 import { openApi } from './api.ts';
 
-it('an operator that starts says which of its namespaces are not there, and works in the others', async () => {
+it('a starting operator says which of its namespaces do not exist, and works in the others', async () => {
   const api = await openApi(adminKubeconfig());
   onTestFinished(() => api.close());
   const kubeconfig = await installOperator(api);
@@ -28,7 +28,7 @@ it('an operator that starts says which of its namespaces are not there, and work
   ]);
 });
 
-it('an operator that starts looks at spaces first, so that no cluster has to say that it waits for one', async () => {
+it('a starting operator looks at spaces first, so that no cluster reports waiting for one', async () => {
   const api = await openApi(adminKubeconfig());
   onTestFinished(() => api.close());
   const kubeconfig = await installOperator(api);

@@ -5,7 +5,7 @@ import { database, space, user } from '../support/manifests.ts';
 import { accountWith, type Rule } from '../support/operator-rights.ts';
 import { mooring, mooringHere } from '../support/plugin.ts';
 
-/* Every command of the plugin against an API server, an operator and a cloud, each a process of its own: as somebody who may do it, as people who may not, and called wrongly. */
+/* Every command of the plugin against an API server, an operator and a cloud in processes of their own: with rights, without, and called wrongly. */
 
 let bench: KubectlBench;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => bench?.close());
 
-/** A space, a cluster, a user and a database that are Ready. The user is `app`, the rest is called as the cluster. */
+/** A space, a cluster, a user and a database, all Ready. The user is named `app`, the others have the name of the cluster. */
 async function settled(context: Parameters<KubectlBench['desk']>[0]): Promise<Desk> {
   const desk = await bench.desk(context);
   const { id } = desk;
@@ -29,7 +29,7 @@ async function settled(context: Parameters<KubectlBench['desk']>[0]): Promise<De
 
 type Row = readonly [args: readonly string[], code: number, told: RegExp, input?: string];
 
-/** Rows do not change anything for each other. What takes standard input is a process of its own. */
+/** Runs the rows, which do not affect each other. Commands with standard input run in a process of their own. */
 async function check(desk: Desk, rows: readonly Row[], kubeconfig?: string): Promise<void> {
   const answers = await Promise.all(
     rows.map(([args, , , input]) =>
@@ -43,7 +43,7 @@ async function check(desk: Desk, rows: readonly Row[], kubeconfig?: string): Pro
     const text = `${stdout}${stderr}`;
     expect.soft(text, args.join(' ')).toMatch(told);
     expect.soft(answer, `${args.join(' ')}\n${text}`).toMatchObject({ code });
-    // What a person reads is never a stack trace.
+    // People never get a stack trace.
     expect.soft(text, args.join(' ')).not.toMatch(/^ {4}at /m);
   }
 }
@@ -55,7 +55,7 @@ const byHTTP = JSON.stringify({ ...space({ baseURL: 'http://cloud.example.com' }
 const larger = (desk: Desk) => changed(desk, { storageSizeGB: 200 });
 
 describe('every command', { timeout: 240_000 }, () => {
-  test('does what it is for', async (context) => {
+  test('does its work', async (context) => {
     const desk = await settled(context);
     const { id } = desk;
     const whole = `dbc/${id}`;
@@ -169,7 +169,7 @@ describe('every command', { timeout: 240_000 }, () => {
         [['status'], 0, /DatabaseUser .*app +True/],
         [['status', '--all-namespaces'], 1, lacks('list', 'databasespaces')],
         [['explain', 'dbu/app'], 0, /LoginWorks/],
-        // Whom a selector admits is nobody's question here.
+        // Nothing here asks whom a selector admits.
         [
           ['plan'],
           0,
@@ -210,7 +210,7 @@ describe('every command', { timeout: 240_000 }, () => {
     );
   });
 
-  test('status of nothing names the namespace, and says where there is no such one', async () => {
+  test('status without objects names the namespace, and says so if it does not exist', async () => {
     expect(await mooringHere('no-such-place', ['status'])).toEqual({
       code: 1,
       stdout: '',

@@ -2,7 +2,7 @@ import { CLUSTER_SPEC } from '../support/specs.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The least that each kind takes: what the cases of the tests change. */
+/** A minimal spec for each kind, which test cases change. */
 export const VALID: Readonly<Record<'DatabaseSpace' | 'DatabaseCluster' | 'DatabaseUser' | 'Database', Fields>> = {
   DatabaseSpace: {
     baseURL: 'https://cloud.example.com',
@@ -20,13 +20,13 @@ export interface Rejection {
   readonly kind: keyof typeof VALID;
   /** The rule as `field: message`, or the beginning of that. */
   readonly rule: string;
-  /** For rules about changes: what is different from VALID before, with `status` what the operator wrote since. */
+  /** For rules about changes: how the object before differs from VALID. `status`: what the operator wrote since. */
   readonly before?: Fields;
   readonly status?: Fields;
-  /** What is different from VALID in the sample; undefined removes a field. */
+  /** How the sample differs from VALID; undefined removes a field. */
   readonly spec: Fields;
   readonly name?: string;
-  /** The one complaint of the API server, as `field: message`. */
+  /** The only complaint of the API server, as `field: message`. */
   readonly says: string;
 }
 
@@ -81,7 +81,7 @@ function unchanged(field: string, from: unknown, to: unknown): Rejection {
   );
 }
 
-/** At least one sample for each CEL rule that is in the CustomResourceDefinitions. */
+/** At least one sample for each CEL rule in the CustomResourceDefinitions. */
 export const REJECTIONS: readonly Rejection[] = [
   ...['provider', 'region', 'machineType', 'storageSizeGB', 'version'].map(neededToDeploy),
   ...['provider', 'region', 'storageType', 'version', 'cloneFrom'].map(kept).map((each) => ({

@@ -1,6 +1,6 @@
 import { DURATION, type Rejection } from './samples.ts';
 
-/* Samples for the rules of what is on the servers of clusters: users and databases. */
+/* Samples for the rules of users and databases. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -8,7 +8,7 @@ function user(rule: string, spec: Fields, says: string, more: Partial<Rejection>
   return { kind: 'DatabaseUser', rule, spec, says, ...more };
 }
 
-/** Of a kind whose name on the server stands in `field`, and is the object's name where that is absent. */
+/** Samples for a kind whose name on the server is `field`, by default the object's name. */
 function named(kind: 'DatabaseUser' | 'Database', field: string, example: string): readonly Rejection[] {
   const remedy = `a ${kind} keeps the name it was created with, so create another ${kind}`;
   const path = `spec.${field}`;

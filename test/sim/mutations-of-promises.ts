@@ -4,35 +4,35 @@ const RECONCILE = 'runtime/reconcile.ts';
 const QUEUE = 'runtime/workqueue.ts';
 const EXISTENCE = 'kinds/databasecluster/decide-existence.ts';
 
-/** Mistakes that each break one promise, to whom the queue serves, to other controllers, to the cloud, or to people. */
+/** Mistakes that each break one promise: to users of the queue, to other controllers, to the cloud, or to people. */
 export const OF_PROMISES: readonly Mutation[] = [
   {
     name: 'two-workers-a-key',
-    about: 'A key that one worker is working on is given to another',
+    about: 'A key that one worker is processing is given to another',
     changes: [[QUEUE, 'if (!this.#processing.has(key)) this.#enter(key);', 'this.#enter(key);']],
     hunt: ['change'],
   },
   {
     name: 'forget-dirty',
-    about: 'What changes while a key is worked on is not looked at afterwards',
+    about: 'A change that comes while its key is being processed is forgotten',
     changes: [[QUEUE, 'if (this.#dirty.has(key)) this.#enter(key);', 'this.#dirty.delete(key);']],
     hunt: ['change-of-mind'],
   },
   {
     name: 'only-our-finalizer',
-    about: 'Adding the finalizer removes the finalizers of others',
+    about: 'Adding the finalizer to an object removes the finalizers of others',
     changes: [[RECONCILE, 'stands ? [...others, own] : others }', 'stands ? [own] : others }']],
     hunt: ['deploy'],
   },
   {
     name: 'finalizers-of-others-go',
-    about: 'Removing the finalizer removes the finalizers of others',
+    about: 'Removing the finalizer from an object removes the finalizers of others, too',
     changes: [[RECONCILE, 'stands ? [...others, own] : others }', 'stands ? [...others, own] : [] }']],
     hunt: ['destroy-while-deploying'],
   },
   {
     name: 'conditions-of-others-go',
-    about: 'Conditions of other controllers go with the next write of a status',
+    about: 'Writing a status removes conditions of other controllers',
     changes: [
       ['kube/condition.ts', 'return [...own, ...previous.filter((condition) => !isOwn(condition))];', 'return own;'],
     ],
@@ -40,7 +40,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'event-each-write',
-    about: 'Each write of a status makes an Event',
+    about: 'Each new message of Ready makes an Event',
     changes: [
       [
         'runtime/controller.ts',
@@ -52,7 +52,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'list-for-each-object',
-    about: 'Each DatabaseSpace lists its space in the cloud by itself, even if another one names the same',
+    about: 'Each DatabaseSpace lists its space by itself, even if another one names the same',
     changes: [
       [
         'kinds/databasespace/connection.ts',
@@ -90,7 +90,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'any-cluster-since',
-    about: 'A cluster that others made at the same time, with other fields, is treated as the one that was asked for',
+    about: 'A different cluster that others made at the same time is treated as the one that was asked for',
     changes: [[EXISTENCE, 'return fixed.every(([asked, found]) =>', 'return fixed.some(([asked, found]) =>']],
     hunt: ['race-for-id'],
   },
@@ -142,7 +142,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'no-events',
-    about: 'No Event reports what Ready has become',
+    about: 'No Event reports a change of Ready',
     changes: [['runtime/controller.ts', '          this.#options.events.record(object, after);\n', '']],
     hunt: ['deploy'],
   },
@@ -160,7 +160,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'metrics-tell-tokens',
-    about: 'The label of a metric shows the access token',
+    about: 'The label of a metric contains the access token',
     changes: [
       [
         'base/api-call.ts',
@@ -172,7 +172,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'spans-tell-tokens',
-    about: 'The span of a call shows its headers',
+    about: 'The span of a call contains its headers',
     changes: [
       [
         'base/trace.ts',

@@ -15,11 +15,11 @@ import { since } from './since.ts';
 export const REPLICA_SPACES = 10;
 const REPLICAS = 3;
 const TIMEOUT_MS = 300_000;
-/** The dead one's Lease is 15 s long, and is looked at each two seconds; then its objects are looked at. */
+/** The dead replica's Lease is 15 s long, and is checked every two seconds. Then its objects are reconciled. */
 const TAKEN_TARGET_S = 20;
 const NEWCOMER_TARGET_MS = 100;
 
-/** S15: one operator has all spaces; three share them; one of the three is killed. */
+/** S15: one operator has all spaces; then three share them; then one of the three is killed. */
 export async function replicas(setting: Setting, sheet: Sheet, crowd: Crowd): Promise<void> {
   await standingCrowd(setting, crowd.clusters, crowd.users);
   await settleSpaces(setting, crowd);
@@ -31,7 +31,7 @@ export async function replicas(setting: Setting, sheet: Sheet, crowd: Crowd): Pr
   await loss(setting, sheet, await share(setting, sheet, crowd, REPLICAS));
 }
 
-/** Starts so many, and tells what each of them has once all is looked at. */
+/** Starts this many replicas, and adds figures of them once they have looked at every object. */
 async function share(setting: Setting, sheet: Sheet, crowd: Crowd, count: number): Promise<readonly Operator[]> {
   const { signal, spaces } = setting;
   const changes = await since(setting);
@@ -80,7 +80,7 @@ async function share(setting: Setting, sheet: Sheet, crowd: Crowd, count: number
   return all;
 }
 
-/** The one that has most is killed: what it had goes to the others, who go on with what they have. */
+/** Kills the replica with most spaces: they move to the others, which go on with what they have. */
 async function loss(setting: Setting, sheet: Sheet, all: readonly Operator[]): Promise<void> {
   const { api, cloud, signal, tracker } = setting;
   const had = new Map(await Promise.all(all.map(async (one) => [one, (await metricsOf(one)).spaces] as const)));
