@@ -88,7 +88,7 @@ describe('what contradicts itself is refused, with what to do', () => {
   test.each<readonly [unknown, string]>([
     [
       { rbac: { aggregateToAdmin: false } },
-      "rbac.aggregateToAdmin false has no effect with rbac.aggregateToEdit, as the ClusterRole admin includes everything in edit: set aggregateToEdit to false, or aggregateToAdmin to true",
+      'rbac.aggregateToAdmin false has no effect with rbac.aggregateToEdit, as the ClusterRole admin includes everything in edit: set aggregateToEdit to false, or aggregateToAdmin to true',
     ],
     [
       { replicaCount: 2, leaderElection: { enabled: false } },
