@@ -18,7 +18,7 @@ export const SENTINELS = {
   throttled: { part: '-throttled', about: 'the first deploy or clone answers 429 with Retry-After: 1' },
   html: { part: '-html', about: 'the first deploy or clone answers 502 with a page of HTML' },
   slow: { part: '-slow', about: 'every transition takes ten times as long' },
-  stuck: { part: '-stuck', about: 'stays in starting for ever' },
+  stuck: { part: '-stuck', about: 'stays in starting forever' },
   vanish: { part: '-vanish', about: 'disappears ten seconds after it is running' },
   replaced: { part: '-replaced', about: 'another cluster has its id ten seconds after it is running' },
   changedLogin: { part: '-changed-login', about: 'its servers refuse the factory login' },

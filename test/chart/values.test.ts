@@ -88,7 +88,7 @@ describe('contradictions are refused, with what to do', () => {
   test.each<readonly [unknown, string]>([
     [
       { rbac: { aggregateToAdmin: false } },
-      "rbac.aggregateToAdmin false has no effect with rbac.aggregateToEdit, as the cluster's role admin holds all that edit holds: set aggregateToEdit to false, or aggregateToAdmin to true",
+      'rbac.aggregateToAdmin false has no effect with rbac.aggregateToEdit, as the ClusterRole admin includes everything in edit: set aggregateToEdit to false, or aggregateToAdmin to true',
     ],
     [
       { replicaCount: 2, leaderElection: { enabled: false } },
@@ -114,10 +114,10 @@ describe('contradictions are refused, with what to do', () => {
     [{ podDisruptionBudget: { enabled: true, maxUnavailable: 0 } }, 'maxUnavailable 0 keeps every node from being'],
     [
       { podDisruptionBudget: { enabled: true, maxUnavailable: 'half' } },
-      'podDisruptionBudget.maxUnavailable "half" is neither a number nor a percentage: write it such as 1 or 50%',
+      'podDisruptionBudget.maxUnavailable "half" is neither a number nor a percentage: write it like 1 or 50%',
     ],
     [{ podDisruptionBudget: { enabled: true, minAvailable: '1' }, replicaCount: 2 }, 'minAvailable "1" is neither'],
-    [{ serviceAccount: { create: false } }, 'name the ServiceAccount that is there'],
+    [{ serviceAccount: { create: false } }, 'name an existing ServiceAccount'],
     [{ metrics: { serviceMonitor: { enabled: true } }, service: { enabled: false } }, 'needs the Service'],
     [
       { metrics: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } } },
@@ -130,17 +130,17 @@ describe('contradictions are refused, with what to do', () => {
     [{ health: { port: 8080 } }, 'metrics.port and health.port are the same'],
     [
       { leaderElection: { renewDeadline: '20s' } },
-      'leaderElection.renewDeadline 20s is not shorter than leaseDuration 15s, so that two could lead at once: make it shorter',
+      'leaderElection.renewDeadline 20s is not shorter than leaseDuration 15s, so two could lead at once: make it shorter',
     ],
     [{ leaderElection: { renewDeadline: '900s', leaseDuration: '15m' } }, 'renewDeadline 900s is not shorter than'],
     [
       { leaderElection: { retryPeriod: '9s' } },
-      'leaderElection.renewDeadline 10s is not longer than 1.2 times retryPeriod 9s, so that no second attempt fits in',
+      'leaderElection.renewDeadline 10s is not longer than 1.2 times retryPeriod 9s, so there is no time for a second attempt',
     ],
-    [{ leaderElection: { retryPeriod: '0s' } }, 'leaderElection.retryPeriod 0s is no time: set 1s or more'],
+    [{ leaderElection: { retryPeriod: '0s' } }, 'leaderElection.retryPeriod 0s is zero: set 1s or more'],
     [
       { allowedNetworks: ['10.0.0.0/8', '10.20'] },
-      'allowedNetworks has "10.20", which is no network: write it such as 10.20.0.0/16 or fd00::/8',
+      'allowedNetworks has "10.20", which is not a network: write it like 10.20.0.0/16 or fd00::/8',
     ],
     [{ allowedNetworks: ['10.20.0.0/33'] }, 'allowedNetworks has "10.20.0.0/33"'],
     [{ allowedNetworks: ['300.0.0.0/8'] }, 'allowedNetworks has "300.0.0.0/8"'],
@@ -159,21 +159,21 @@ describe('contradictions are refused, with what to do', () => {
     ],
     [
       { extraArgs: ['--log-levl=debug'] },
-      'extraArgs has --log-levl=debug, which the operator does not know, so that it would not start: see its flags in docs/operator.md',
+      'extraArgs has --log-levl=debug, which the operator does not know, so it would not start: see its flags in docs/operator.md',
     ],
     [{ extraArgs: ['-v'] }, 'extraArgs has -v, which the operator does not know'],
     [{ extraArgs: ['--kubeconfig=a', 'b'] }, 'extraArgs has b, which the operator does not know'],
     [
       { extraEnv: [{ name: 'MOORING_NAMESPACES', value: 'orders' }] },
-      'extraEnv has MOORING_NAMESPACES, which is for the chart to set: set watchNamespaces instead',
+      'extraEnv has MOORING_NAMESPACES, which the chart sets itself: set watchNamespaces instead',
     ],
     [
       { extraEnv: [{ name: 'MOORING_SHARD_BY_SPACE', value: 'true' }] },
-      'extraEnv has MOORING_SHARD_BY_SPACE, which is for the chart to set: set leaderElection.shardBySpace instead',
+      'extraEnv has MOORING_SHARD_BY_SPACE, which the chart sets itself: set leaderElection.shardBySpace instead',
     ],
     [
       { leaderElection: { enabled: false, shardBySpace: true } },
-      'leaderElection.shardBySpace shares nothing without leaderElection.enabled: set leaderElection.enabled to true, or leaderElection.shardBySpace to false',
+      'leaderElection.shardBySpace has no effect without leaderElection.enabled: set leaderElection.enabled to true, or leaderElection.shardBySpace to false',
     ],
     [
       { metrics: { secure: { enabled: true, secretName: 'metrics-tls' }, podMonitor: { enabled: true } } },

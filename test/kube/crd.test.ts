@@ -115,7 +115,7 @@ describe('deploy/samples', () => {
     expect(await kubectl('diff', '--server-side', '--field-manager=kubectl-client-side-apply', '-f', SAMPLES)).toBe('');
   });
 
-  /** Removes # from lines where no space follows: these are fields that cannot be set together with the others. */
+  /** Lines that begin with # and no space are further fields that the sample does not use. */
   function withCommented(file: string): readonly unknown[] {
     return loadAll(readFileSync(join(SAMPLES, file), 'utf8').replace(/^(\s*)#(?=\S)/gm, '$1'));
   }

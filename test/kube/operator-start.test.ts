@@ -20,9 +20,9 @@ it('a starting operator says which of its namespaces do not exist, and works in 
     operator
       .logs()
       .split('\n')
-      .filter((line) => line.includes(' is not there: '));
+      .filter((line) => line.includes(' does not exist: '));
   await waitUntil(() => warnings().length > 0, { what: 'it says so' });
-  const message = `Namespace ${absent} is not there: nothing happens in it until it is. Check --namespaces (MOORING_NAMESPACES)`;
+  const message = `Namespace ${absent} does not exist: nothing happens in it until it does. Check --namespaces (MOORING_NAMESPACES)`;
   expect(warnings().map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ level: 'warn', msg: message }),
   ]);

@@ -70,7 +70,7 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     const blocked = await mooring(site.namespace, ['status']);
     expect(blocked.code).toBe(1);
     expect(blocked.stdout).toMatch(/DatabaseSpace .*production +- +NotThere/);
-    expect(blocked.stdout).toMatch(/DatabaseUser .*app .*DatabaseSpace .*production is not there/);
+    expect(blocked.stdout).toMatch(/DatabaseUser .*app .*DatabaseSpace .*production does not exist/);
 
     await site.apply(...wholeSpace(site.cloud));
     await site.ready();
@@ -147,7 +147,7 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     const both = [waits, secret].map((each) => JSON.stringify(each)).join('\n---\n');
     expect((await mooring(namespace, ['plan', '-f', '-'], { input: both })).stdout).toContain('create user "waits"');
     const unchanged = await mooring(namespace, ['plan', '-f', '-', '--exit-code'], { input });
-    expect(unchanged.stdout).toMatch(/^Also due, and not because of this.*\n\n {2}DatabaseUser .*waits\n/);
+    expect(unchanged.stdout).toMatch(/^Also due, for other reasons.*\n\n {2}DatabaseUser .*waits\n/);
     expect(unchanged).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing to do because of this.') });
     const space = await mooring(namespace, ['plan', '--delete', 'dbs/production', '--exit-code']);
     expect(space).toMatchObject({ code: 2, stdout: expect.not.stringContaining('destroys') });
@@ -232,7 +232,7 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     const late = await mooring(site.namespace, ['suspend', 'dbc/orders', '--timeout=1s']);
     expect(late).toMatchObject({
       code: 124,
-      stderr: expect.stringContaining('Not done in 1 s. The last word was: Suspending: '),
+      stderr: expect.stringContaining('Not done in 1 s. Last progress: Suspending: '),
     });
   });
 });

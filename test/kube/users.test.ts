@@ -305,18 +305,18 @@ describe('the API server', () => {
       { passwordSecretRef: { name: 'mine' }, rotateEvery: '1h' },
       /rotateEvery is for generated/,
     ],
-    [
-      'a placeholder that is not known',
-      { connectionSecret: { template: { URL: '{{ hots }}' } } },
-      /placeholder that is not known/,
-    ],
+    ['an unknown placeholder', { connectionSecret: { template: { URL: '{{ hots }}' } } }, /unknown placeholder/],
     [
       'code in a template',
       { connectionSecret: { template: { URL: '{{ host.constructor }}' } } },
-      /placeholder that is not known/,
+      /unknown placeholder/,
     ],
     ['a key that every Secret has', { connectionSecret: { template: { nextPassword: 'x' } } }, /must not name/],
-    ['a label of ours', { connectionSecret: { labels: { 'mooring.dev/user': 'x' } } }, /the operator's own/],
+    [
+      'a label of ours',
+      { connectionSecret: { labels: { 'mooring.dev/user': 'x' } } },
+      /the operator sets these itself/,
+    ],
     ['a username with a space', { username: 'a b' }, /must begin with a letter/],
     ['a rotation each second', { rotateEvery: '1s' }, /at least 10m/],
   ];

@@ -43,11 +43,11 @@ const EXPECTED: readonly (readonly [scenario: string, figure: string, value: num
   ['S11 N=2', 'deploy requests for each new cluster', 1],
   // If the copies are right, a starting operator writes nothing.
   ['S13', 'Kubernetes writes at the start', 0],
-  ['S13', 'Kubernetes writes besides them', 0],
+  ['S13', 'other Kubernetes writes', 0],
   ['S13', 'tokens', 2],
-  ['S14', 'management calls but Lists and the new deploy', 0],
+  ['S14', 'management calls except Lists and the new deploy', 0],
   ['S15', '3 replicas: Kubernetes writes at their start', 0],
-  ['S15', 'spaces that moved besides', 0],
+  ['S15', 'other spaces that moved', 0],
 ];
 
 it.concurrent.each(PARTS)(

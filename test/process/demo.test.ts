@@ -190,7 +190,7 @@ describe('on a named cluster', () => {
       await using process = demoThere(['--once', '--timeout=500ms']);
       expect(await process.exit(), process.output).toBe(1);
       expect(process.output).toContain(
-        'Not Ready: time is over (0.5 s)\n  DatabaseCluster orders: Deploying (starting): ',
+        'Not Ready: time is up (0.5 s)\n  DatabaseCluster orders: Deploying (starting): ',
       );
       expect(await process.leftovers()).toEqual([]);
     },

@@ -14,7 +14,7 @@ const USAGE = `Usage: npm run sim -- [options]
   --minutes N         random seeds for N minutes (default 1)
   --seed S            the first seed (default: one made from the time); alone: only this one
   --play 'PLAN'       one run, as a failure prints it
-  --with MUTATION     all of these with a deliberate mistake in the operator
+  --with MUTATION     any of these with a deliberate mistake in the operator
   --every [SCENARIO…] every fault at every step, of all scenarios or these
   --replicas N        with --every: N processes, of which one acts, and faults of their Lease
   --shards            with --every: two processes, or N, that share the spaces, and faults of processes and watches

@@ -114,7 +114,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'rotates-for-ever',
-    about: 'A password that was replaced at its time is due again at once',
+    about: 'A password that was just replaced on schedule is due again at once',
     changes: [
       ['kinds/rotation.ts', 'new Date(nowMs).toISOString(), ...handled }', 'status.lastRotation, ...handled }'],
     ],

@@ -61,7 +61,7 @@ export async function apiServerKilled(setting: Setting, sheet: Sheet, names: rea
   const ofSpace = calls.get('list') ?? 0;
   const due = listsAtMost(watchedS, AWAY.pollS) + Math.ceil(AWAY.provisionS / STEP_S) + 1;
   sheet.add('Lists of the space', ofSpace, 'count', due);
-  sheet.add('management calls but Lists and the new deploy', total(calls) - ofSpace - 1, 'count', 0);
+  sheet.add('management calls except Lists and the new deploy', total(calls) - ofSpace - 1, 'count', 0);
   sheet.add('calls to servers', total(server), 'count', dueAtMost(names.length + 1, watchedS) + SERVER_CALLS);
   sheet.add('Kubernetes writes', total(kube.writes), 'count');
   if (canLookAtProcesses) sheet.add('memory, peak', memoryOf(operator.pid).peakMB, 'MB');

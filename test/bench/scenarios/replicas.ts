@@ -60,19 +60,23 @@ async function share(setting: Setting, sheet: Sheet, crowd: Crowd, count: number
   const most = (of: (one: OperatorMetrics) => number) => Math.max(...each.map(of));
   const name = count === 1 ? 'one replica: ' : `${count} replicas: `;
   sheet.add(`${name}Kubernetes writes at their start`, total(kube.writes), 'count', 0);
-  sheet.add(`${name}management calls but Lists and tokens`, total(cloud) - looks, 'count', 0);
+  sheet.add(`${name}management calls except Lists and tokens`, total(cloud) - looks, 'count', 0);
   sheet.add(
-    `${name}spaces of the one that has most`,
+    `${name}spaces of the replica that has most`,
     most(({ spaces: had }) => had.length),
     'count',
   );
   sheet.add(
-    `${name}heap in use, the largest`,
+    `${name}heap in use, of the largest replica`,
     most(({ heapUsedMB }) => heapUsedMB),
     'MB',
   );
   if (canLookAtProcesses)
-    sheet.add(`${name}memory at rest, the largest`, Math.max(...all.map(({ pid }) => memoryOf(pid).residentMB)), 'MB');
+    sheet.add(
+      `${name}memory at rest, of the largest replica`,
+      Math.max(...all.map(({ pid }) => memoryOf(pid).residentMB)),
+      'MB',
+    );
   return all;
 }
 
@@ -97,8 +101,13 @@ async function loss(setting: Setting, sheet: Sheet, all: readonly Operator[]): P
   await tracker.until(() => tracker.readyAt('orphan') !== undefined, 'the orphan is Ready', TIMEOUT_MS, signal);
   const journal = await cloud.journal();
   const deployedAt = (name: string) => firstAbout(journal, name, begin, ({ deploys }) => deploys).at;
-  sheet.add('SIGKILL of one → first act in a space of its', (deployedAt('orphan') - begin) / 1000, 's', TAKEN_TARGET_S);
-  sheet.add('  newcomer in a space of another meanwhile', deployedAt('beside') - keptAt, 'ms', NEWCOMER_TARGET_MS);
+  sheet.add(
+    'SIGKILL of one → first act in one of its spaces',
+    (deployedAt('orphan') - begin) / 1000,
+    's',
+    TAKEN_TARGET_S,
+  );
+  sheet.add("  newcomer in another replica's space meanwhile", deployedAt('beside') - keptAt, 'ms', NEWCOMER_TARGET_MS);
   const moved = await Promise.all(
     living.map(async (one) => {
       const now = new Set((await metricsOf(one)).spaces);
@@ -106,7 +115,7 @@ async function loss(setting: Setting, sheet: Sheet, all: readonly Operator[]): P
     }),
   );
   sheet.add(
-    '  spaces that moved besides',
+    '  other spaces that moved',
     moved.reduce((so, count) => so + count, 0),
     'count',
     0,

@@ -168,8 +168,8 @@ async function churn(setting: Setting, sheet: Sheet, { clusters, users, churnS, 
   const { kube, cloud } = await changes();
   const eventLoop = await operator.eventLoop();
   sheet.add('changes that do not matter', changed, 'count');
-  sheet.add('  Kubernetes writes besides them', total(kube.writes) - changed, 'count', 0);
-  sheet.add('  management calls but Lists', total(cloud) - (cloud.get('list') ?? 0), 'count', 0);
+  sheet.add('  other Kubernetes writes', total(kube.writes) - changed, 'count', 0);
+  sheet.add('  management calls except Lists', total(cloud) - (cloud.get('list') ?? 0), 'count', 0);
   addEventLoop(sheet, eventLoop, '  ');
   addPauses(sheet, gcPauses(setting.controlPlane.directory, operator.pid, beganAt), '  ');
   if (!canLookAtProcesses) return;

@@ -33,11 +33,11 @@ export async function update(setting: Setting, sheet: Sheet, names: readonly str
   // Right before an update the cloud is asked whether the cluster is still the same.
   sheet.add('looks at one cluster', (cloud.get('get') ?? 0) / count, 'per cluster', 1);
   const others = total(cloud) - ['update', 'get', 'list'].reduce((sum, name) => sum + (cloud.get(name) ?? 0), 0);
-  sheet.add('other management calls but Lists', others, 'count', 0);
+  sheet.add('other management calls except Lists', others, 'count', 0);
   sheet.add('calls to servers', total(server), 'count');
   // The change itself is one patch per cluster.
   const writes = total(kube.writes) - (kube.writes.get('events') ?? 0) - count;
-  sheet.add('Kubernetes writes but events', writes / count, 'per cluster', 2);
+  sheet.add('Kubernetes writes except events', writes / count, 'per cluster', 2);
   sheet.add('events', (kube.writes.get('events') ?? 0) / count, 'per cluster');
   sheet.add('Kubernetes reads of one object', total(kube.reads) / count, 'per cluster');
   await editsWhenIdle(setting, sheet, names, edits);
