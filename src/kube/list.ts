@@ -137,3 +137,21 @@ const listAsStream: List = async (api, resource, options, tell, signal) => {
 
 /** The ways to list a collection, cheapest for the server first. */
 export const LISTS = { stream: listAsStream, pages: listInPages, whole: listWhole } as const;
+
+/** One try to list a collection: `notOlderThan` undefined asks for what is true now. */
+export interface ListAttempt {
+  readonly notOlderThan: string | undefined;
+  readonly by: keyof typeof LISTS;
+}
+
+/** Returns the try after one that failed. `newest`: the newest version that it reported, or was asked for. */
+export function listAfter(error: unknown, { notOlderThan, by }: ListAttempt, newest: string | undefined): ListAttempt {
+  const status = error instanceof KubeError ? error.status : undefined;
+  // A page has expired: no version was asked for that could be too old.
+  if (isGone(error) && by === 'pages' && notOlderThan === undefined) return { notOlderThan, by: 'whole' };
+  // A server that was restored from a backup may never be as new as asked: 410, or 504 for "too large".
+  if (isGone(error) || status === 504) return { notOlderThan: undefined, by: 'pages' };
+  // As in client-go: a server that answers, except by asking for patience (429), may not know how to stream.
+  const mayStream = status === 429 || (error instanceof HttpError && error.isUnanswered);
+  return { notOlderThan: newest, by: by === 'stream' && mayStream ? 'stream' : 'pages' };
+}

@@ -61,6 +61,13 @@ describe.each([true, false])('With an API that streams lists (%s)', (streams) =>
   });
   const silent: ScriptedWatch = { end: 'close', afterMs: 240_000 };
 
+  test('A reflector whose silent watches are closed every minute notices that the server was restored to an older state', async () => {
+    const idle: ScriptedWatch = { end: 'close', afterMs: 60_000 };
+    const { clock, calls } = aReflector([page(7), tooLarge, page(5)], [idle, idle, OPEN]);
+    await clock.advance(300_000);
+    expect(calls.slice(-4)).toEqual(['watch 7', 'list 7', 'list -', 'watch 5']);
+  });
+
   test('A reflector whose watch is silent notices that the server was restored to an older state, and lists the present one', async () => {
     const { clock, calls, events } = aReflector([page(7), tooLarge, page(5, [object('a', 4)])], [silent, OPEN]);
     await clock.advance(300_000);

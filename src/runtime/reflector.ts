@@ -16,21 +16,14 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { HttpError } from '../base/http.ts';
 import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
-import {
-  type AnyObject,
-  isGone,
-  isRefused,
-  type KubeApi,
-  KubeError,
-  type Resource,
-  type WatchOptions,
-} from '../kube/api.ts';
-import { isBehind, LISTS, type ListedCollection, type Told } from '../kube/list.ts';
+import { type AnyObject, isRefused, type KubeApi, KubeError, type Resource, type WatchOptions } from '../kube/api.ts';
+import { isBehind, LISTS, type ListAttempt, type ListedCollection, listAfter, type Told } from '../kube/list.ts';
 import { compareVersions, keyOf, type ObjectKey } from '../kube/object.ts';
 import type { TurnOptions } from '../kube/reachability.ts';
 
-type Listing = { readonly phase: 'list'; readonly notOlderThan: string | undefined; readonly by: keyof typeof LISTS };
-type Watching = { readonly phase: 'watch' } & ListedCollection;
+type Listing = { readonly phase: 'list' } & ListAttempt;
+/** `heardAt`: when the server last told anything, by however many watches since. */
+type Watching = { readonly phase: 'watch'; readonly heardAt?: number } & ListedCollection;
 
 export type ReflectorEvent<T = AnyObject> =
   /** A list is about to be sent. `isNewest`: it asks for what is true now, whatever was seen before. */
@@ -138,22 +131,13 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
     return { state: { phase: 'watch', ...listed } };
   } catch (error) {
     if (listed !== undefined) await close({ phase: 'watch', ...listed });
-    // If no version was asked for, a page has expired.
-    const hasExpired = isGone(error) && by === 'pages' && notOlderThan === undefined;
-    // A server that was restored from a backup may never be as new as asked: after 410, or 504 for "too large", ask without a version.
-    if (isGone(error) || (error instanceof KubeError && error.status === 504))
-      return { state: { phase: 'list', notOlderThan: undefined, by: hasExpired ? 'whole' : 'pages' }, error };
-    // As in client-go: a server that answers, except by asking for patience (429), may not know how to stream.
-    const cannot =
-      error instanceof KubeError ? error.status !== 429 : !(error instanceof HttpError && error.isUnanswered);
-    return { state: { phase: 'list', notOlderThan: newest, by: by === 'stream' && !cannot ? by : 'pages' }, error };
+    return { state: { phase: 'list', ...listAfter(error, state, newest) }, error };
   }
 }
 
 async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortSignal): Promise<StepResult> {
   const { api, resource, clock } = options;
-  let { resourceVersion } = state;
-  let heardAt = clock.monotonic();
+  let { resourceVersion, heardAt = clock.monotonic() } = state;
   try {
     for await (const event of state.further ?? api.watch(resource, following(options, resourceVersion), signal)) {
       if (event.type !== 'BOOKMARK') await take(options, event);
@@ -163,10 +147,10 @@ async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortS
   } catch (error) {
     const relist = { phase: 'list', notOlderThan: resourceVersion, by: 'stream' } as const;
     // What is refused as a watch may be allowed as a list.
-    return { state: isRefused(error) ? relist : { phase: 'watch', resourceVersion }, error };
+    return { state: isRefused(error) ? relist : { phase: 'watch', resourceVersion, heardAt }, error };
   }
-  const asked = following(options, resourceVersion);
-  const wentBack = clock.monotonic() - heardAt >= SILENT_MS && (await isBehind(api, resource, asked, signal));
+  if (clock.monotonic() - heardAt < SILENT_MS) return { state: { phase: 'watch', resourceVersion, heardAt } };
+  const wentBack = await isBehind(api, resource, following(options, resourceVersion), signal);
   if (wentBack) return { state: { phase: 'list', notOlderThan: undefined, by: 'stream' } };
   return { state: { phase: 'watch', resourceVersion } };
 }
