@@ -20,7 +20,7 @@ test('Schedule reports each key at its moment, in order', async () => {
     ['early too', 'z', 100],
     ['late', 'x', 300],
   ]);
-  expect(schedule.at('late')).toBeUndefined();
+  expect(schedule.get('late')).toBeUndefined();
 });
 
 test('Schedule knows one moment for a key: the last that was set', async () => {
@@ -45,7 +45,7 @@ test('Schedule forgets what is deleted, and leaves no timer when nothing is left
   expect(clock.timers()).toBe(0);
   schedule.set('c', 300, 'x');
   schedule.clear();
-  expect([clock.timers(), schedule.at('c')]).toEqual([0, undefined]);
+  expect([clock.timers(), schedule.get('c')]).toEqual([0, undefined]);
   await clock.advance(1_000);
   expect(told).toEqual([]);
 });

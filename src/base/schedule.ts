@@ -30,9 +30,9 @@ export class Schedule<T> {
     this.#onDue = onDue;
   }
 
-  /** The key's moment, by the monotonic clock; undefined if it has none. */
-  at(key: string): number | undefined {
-    return this.#entries.get(key)?.at;
+  /** The key's moment, by the monotonic clock, and what was set with it; undefined if it has none. */
+  get(key: string): Pick<Entry<T>, 'at' | 'value'> | undefined {
+    return this.#entries.get(key);
   }
 
   /** Sets the key's only moment. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { aCluster, aController, aSettledToy, aStandby } from '../../test/support/toy-controller.ts';
+import { aCluster, aController, aSettledToy, aStandby, READY } from '../../test/support/toy-controller.ts';
 import { TOYS, type ToySubject } from '../../test/support/toy-kind.ts';
+import { sleep } from '../base/clock.ts';
 import { TerminalError } from '../base/errors.ts';
 import { API_VERSION } from '../base/group.ts';
 import { stalled } from '../kube/summary.ts';
@@ -227,4 +228,37 @@ test('Controller makes the crowd pause sooner while it works on what a person ch
   isDueIn.after = await isDueAfter(1);
   expect(isDueIn).toEqual({ routine: false, urgent: true, after: false });
   expect(passes).toHaveLength(2);
+});
+
+test('Controller takes what a person changed during a pass as urgent, though the answer to its own write brings it first', async () => {
+  const { clock, api } = aCluster();
+  const watch = api.watch.bind(api);
+  let isLate = false;
+  api.watch = async function* (...asked) {
+    for await (const event of watch(...asked)) {
+      if (isLate) await sleep(clock, 300);
+      yield event;
+    }
+  };
+  const seen: unknown[] = [];
+  let acts = false;
+  const given = await aController(
+    {
+      observe: async ({ spec }) => {
+        seen.push([spec.size, given?.controller.queue.priorityOf('ns/a')]);
+      },
+      decide: () => ({ conditions: READY, requeueAfterMs: 60_000, ...(acts ? { steps: ['grow'] } : {}) }),
+      act: async () => {
+        [acts, isLate] = [false, true];
+        await api.patch(TOYS, { namespace: 'ns', name: 'a' }, { spec: { size: 7 } });
+        return { size: 1 };
+      },
+    },
+    2,
+    { clock, api },
+  );
+  await given.create('a');
+  acts = true;
+  await clock.advance(65_000);
+  expect(seen.at(-1)).toEqual([7, 'high']);
 });

@@ -69,6 +69,7 @@ const BACKOFF = { initialMs: 1_000, maxMs: 300_000 };
 const SOON_BACKOFF = { initialMs: 1_000, maxMs: 30_000 };
 /** Retries of what a person must fix: 1 min doubled up to 30 min, unless something it depends on changes earlier. */
 const SLOW_BACKOFF = { initialMs: 60_000, maxMs: 1_800_000 };
+const PACES = { soon: SOON_BACKOFF, later: BACKOFF, slowly: SLOW_BACKOFF };
 /** After a conflict the newer version is on its way. */
 const CONFLICT_BACKOFF = { initialMs: 50, maxMs: 5_000 };
 /** Conflicts that last this long will not be ended by a newer version: an admission webhook may say 409 for ever. */
@@ -152,41 +153,39 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   async #work(stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    const { gate, pace } = this.#options;
+    const { gate } = this.#options;
     for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
       const isOurs = (await gate?.begin(key)) !== false;
-      if (!isOurs || stop.aborted) {
-        // The stop may have come while the gate took its time. No pass ran that could remember anything of a replaced object.
-        if (isOurs) gate?.end(key);
-        this.#replaced.delete(key);
-        this.queue.done(key);
-        continue;
-      }
-      const finished = this.#options.metrics.started();
-      const about = this.#aboutPass(key);
-      const log = logAbout(this.#options.log, about);
-      // A pass for what a person changed should not wait for a turn of the crowd after each answer as well.
-      const arrived = this.queue.priorityOf(key) === 'high' ? pace.hurry() : undefined;
-      this.#stalledAtStart.delete(key);
-      try {
-        const outcome = await inSpan('reconcile', about, () => this.#pass(key, log, kill));
-        finished(labelOf(outcome));
-        this.#requeue(key, outcome, log);
-      } catch (error) {
-        // A write failed, or there is a bug: log it and come back, for no key may ever be lost.
-        log.warn({ err: error }, `Pass failed: ${messageOf(error)}`);
-        finished('error');
-        this.#retry(key, error instanceof KubeError ? error.retryAfterMs : undefined);
-      } finally {
-        arrived?.();
-        // Passes that wait for nothing would follow one another endlessly, and nothing else would have its turn.
-        if (pace.due) await pace.rest();
-        gate?.end(key);
-        if (this.#replaced.delete(key)) this.forget(key, 'deleted');
-        this.#lookAtForeignStatus(key);
-        this.queue.done(key);
-      }
+      // The stop may have come while the gate took its time.
+      if (isOurs && !stop.aborted) await this.#workOn(key, kill);
+      if (isOurs) gate?.end(key);
+      if (this.#replaced.delete(key)) this.forget(key, 'deleted');
+      this.#lookAtForeignStatus(key);
+      this.queue.done(key);
     }
+  }
+
+  async #workOn(key: ObjectKey, kill: AbortSignal): Promise<void> {
+    const { metrics, pace } = this.#options;
+    const finished = metrics.started();
+    const about = this.#aboutPass(key);
+    const log = logAbout(this.#options.log, about);
+    // A pass for what a person changed should not wait for a turn of the crowd after each answer as well.
+    const arrived = this.queue.priorityOf(key) === 'high' ? pace.hurry() : undefined;
+    this.#stalledAtStart.delete(key);
+    try {
+      const outcome = await inSpan('reconcile', about, () => this.#pass(key, log, kill));
+      finished(labelOf(outcome));
+      this.#requeue(key, outcome, log);
+    } catch (error) {
+      // A write failed, or there is a bug: log it and come back, for no key may ever be lost.
+      log.warn({ err: error }, `Pass failed: ${messageOf(error)}`);
+      finished('error');
+      this.#retry(key, error instanceof KubeError ? error.retryAfterMs : undefined);
+    }
+    arrived?.();
+    // Passes that wait for nothing would follow one another endlessly, and nothing else would have its turn.
+    if (pace.due) await pace.rest();
   }
 
   #conflictsLast(key: ObjectKey): boolean {
@@ -281,6 +280,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   #requeue(key: ObjectKey, outcome: Outcome, log: PlainLog): void {
     const goesOn = outcome.next === 'again' || (outcome.next === 'settled' && (outcome.requeueAfterMs ?? 1) <= 0);
     if (goesOn) {
+      this.#conflictsSince.delete(key);
       const passes = (this.#requeuesAtOnce.get(key) ?? 0) + 1;
       this.#requeuesAtOnce.set(key, passes);
       // Steps that come to nothing are repeated more and more rarely, whatever they lack.
@@ -299,12 +299,13 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         if (outcome.requeueAfterMs !== undefined) this.queue.addAfter(key, outcome.requeueAfterMs, 'low');
         return;
       case 'retry':
-        this.queue.addRateLimited(key, { soon: SOON_BACKOFF, later: BACKOFF, slowly: SLOW_BACKOFF }[outcome.pace]);
+        this.queue.addRateLimited(key, PACES[outcome.pace], { fails: outcome.fails });
         return;
       case 'conflict':
         log.info({}, 'The object or what belongs to it was changed or deleted meanwhile: it is looked at again');
         if (this.#conflictsLast(key)) this.#retry(key, undefined);
-        else this.queue.addRateLimited(key, CONFLICT_BACKOFF, { priority: this.queue.priorityOf(key) });
+        else
+          this.queue.addRateLimited(key, CONFLICT_BACKOFF, { priority: this.queue.priorityOf(key), fails: 'unknown' });
         return;
       case 'failed': {
         const { lasting, retryAfterMs, message, reason } = outcome.failure;
@@ -333,10 +334,9 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       this.#unsettled[isInOrder || after === undefined ? 'delete' : 'add'](key);
       return;
     }
-    if (key === this.#writing && after !== undefined) return;
     if (before === undefined && after !== undefined) this.enqueueAsNew(key, 0);
     else if (isNews(before, after, this.#kind.finalizer)) this.queue.add(key, after === undefined ? 'normal' : 'high');
-    else if (after !== undefined) this.#foreignStatus.set(key, after.metadata.resourceVersion);
+    else if (after !== undefined && key !== this.#writing) this.#foreignStatus.set(key, after.metadata.resourceVersion);
     if (!this.queue.isInHand(key)) this.#lookAtForeignStatus(key);
   }
 

@@ -60,7 +60,10 @@ export function controllerMetrics(
           depth.set({ name }, now);
           waited.observe({ name }, waitedMs / 1000);
         },
-        finished: (workedMs) => worked.observe({ name }, workedMs / 1000),
+        finished: (now, workedMs) => {
+          depth.set({ name }, now);
+          worked.observe({ name }, workedMs / 1000);
+        },
       },
       started() {
         const began = clock.monotonic();

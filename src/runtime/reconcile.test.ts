@@ -161,7 +161,7 @@ test('reconcile() shows what it sees of a paused object, and does not go on at o
 test('reconcile() retries a failed look at a paused object as at any other', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'], retry: 'soon' }) });
   await toy.create({ annotations: { [PAUSED]: 'true' } });
-  expect(await toy.reconcile()).toEqual({ next: 'retry', pace: 'soon' });
+  expect(await toy.reconcile()).toEqual({ next: 'retry', pace: 'soon', fails: false });
 });
 
 test('reconcile() does not announce what it may not begin while paused', async () => {
@@ -384,7 +384,7 @@ test.each(['soon', 'later', 'slowly'] as const)(
   async (retry) => {
     const toy = aToy({ decide: () => ({ conditions: reconciling('Waiting', 'For a friend'), retry }) });
     await toy.create();
-    expect(await toy.reconcile()).toEqual({ next: 'retry', pace: retry });
+    expect(await toy.reconcile()).toEqual({ next: 'retry', pace: retry, fails: false });
   },
 );
 

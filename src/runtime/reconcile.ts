@@ -29,7 +29,8 @@ export type Outcome =
   | { readonly next: 'again' }
   /** Nothing to do now. */
   | { readonly next: 'settled'; readonly requeueAfterMs: number | undefined }
-  | { readonly next: 'retry'; readonly pace: 'soon' | 'later' | 'slowly' }
+  /** `fails`: what was found is a failure that may pass. */
+  | { readonly next: 'retry'; readonly pace: 'soon' | 'later' | 'slowly'; readonly fails: boolean }
   | { readonly next: 'conflict' }
   /** `soon`: something else must be looked at soon, whatever becomes of the failure. */
   | { readonly next: 'failed'; readonly failure: Failure; readonly soon: boolean };
@@ -207,35 +208,33 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const { metadata } = this.#object;
     const nowMs = this.#context.clock.now();
     const generation = metadata.generation ?? 0;
-    // If the next try comes later than that, the failure is reported now.
-    const leftMs = PASSING_MS - this.#context.failsForMs() - (found?.retryAfterMs ?? 0);
-    const passing = decision.mayPass === true && leftMs > 0 && isReady(metadata, status);
-    const failure = found ? asTold(status, found, generation) : decision.stands;
     const previous = status.conditions ?? [];
-    const decided = decision.conditions === 'keep' ? previous : decision.conditions;
-    const updates: readonly ConditionUpdate[] = failure === undefined ? decided : failed(decided, failure);
-    const keep = passing || (decision.conditions === 'keep' && failure === undefined);
-    const patch = statusPatch(status, {
-      ...decision.status,
-      ...facts,
-      ...(keep
-        ? {}
-        : {
-            observedGeneration: generation,
-            conditions: setConditions(previous, updates, generation, nowMs),
-            lastError: lastErrorOf(status.lastError, failure, nowMs),
-          }),
-      lastHandledReconcileAt: metadata.annotations?.[RECONCILE_AT] ?? null,
-    });
+    const failure = found ? asTold(status, found, generation) : decision.stands;
+    // Undefined: the conditions stay as they are.
+    const decided = decision.conditions === 'keep' ? failure && previous : decision.conditions;
+    const told = this.#isPassing(status, decision, found) ? undefined : decided;
+    const updates: readonly ConditionUpdate[] | undefined = told && failure ? failed(told, failure) : told;
+    const summary = updates && {
+      observedGeneration: generation,
+      conditions: setConditions(previous, updates, generation, nowMs),
+      lastError: lastErrorOf(status.lastError, failure, nowMs),
+    };
+    const lastHandledReconcileAt = metadata.annotations?.[RECONCILE_AT] ?? null;
+    const patch = statusPatch(status, { ...decision.status, ...facts, ...summary, lastHandledReconcileAt });
     if (patch !== undefined) {
       await this.#writeStatus(patch, facts);
-      const before = findStatusCondition(previous, 'Ready');
       const ready = findStatusCondition(updates, 'Ready');
-      if (ready !== undefined && !keep) this.#context.onReady(this.#object, before, ready);
+      if (ready !== undefined) this.#context.onReady(this.#object, findStatusCondition(previous, 'Ready'), ready);
     }
     if (found !== undefined) return { next: 'failed', failure: found, soon: decision.retry === 'soon' };
-    if (decision.retry !== undefined) return { next: 'retry', pace: decision.retry };
+    if (decision.retry !== undefined) return { next: 'retry', pace: decision.retry, fails: decision.mayPass === true };
     return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
+  }
+
+  /** Reports whether a failure need not be reported yet. If the next try comes too late, it is reported now. */
+  #isPassing(status: Status, { mayPass }: Decision<Status, Step>, found: Failure | undefined): boolean {
+    const leftMs = PASSING_MS - this.#context.failsForMs() - (found?.retryAfterMs ?? 0);
+    return mayPass === true && leftMs > 0 && isReady(this.#object.metadata, status);
   }
 
   /** Never overwrites a newer status. But what an act has brought about must not be lost: it goes onto the newest version. */

@@ -19,7 +19,7 @@ function aQueue(random = noChance, more: Partial<WorkQueueOptions> = {}) {
     added: (depth) => told.push(['added', depth]),
     retried: () => told.push(['retried']),
     started: (depth, waitedMs) => told.push(['started', depth, waitedMs]),
-    finished: (workedMs) => told.push(['finished', workedMs]),
+    finished: (depth, workedMs) => told.push(['finished', depth, workedMs]),
   };
   const queue = new WorkQueue({ clock, random, observer, ...more });
   /** A worker that waits for one key. Until it has one, what it got is undefined. */
@@ -197,7 +197,7 @@ test('WorkQueue reports how long keys wait and are worked on', async () => {
   queue.add('a');
   queue.done('a');
   queue.addRateLimited('b', BACKOFF);
-  expect(told).toEqual([['added', 1], ['started', 0, 30], ['added', 0], ['finished', 500], ['retried']]);
+  expect(told).toEqual([['added', 1], ['started', 0, 30], ['added', 0], ['finished', 1, 500], ['retried']]);
 });
 
 test('WorkQueue hands out what a person waits for before ongoing work, and that before routine', async () => {
@@ -564,4 +564,23 @@ test('WorkQueue never returns within the same moment to a key whose remaining ti
   await clock.advance(10);
   expect(await key).toBe('a');
   expect(queue.inProgress.get('a')).toBeGreaterThan(begin);
+});
+
+test.each([
+  ['the same', 2_000],
+  ['a later', 3_000],
+])('WorkQueue keeps the urgency of a delayed addition for %s moment than a less urgent one', async (_, delayMs) => {
+  const { clock, queue } = aQueue();
+  queue.addAfter('a', 2_000, 'low');
+  queue.addAfter('a', delayMs, 'high');
+  await clock.advance(2_000);
+  expect([await queue.get(), queue.priorityOf('a')]).toEqual(['a', 'high']);
+});
+
+test('WorkQueue keeps a delayed key slow if it is added for later as well', async () => {
+  const { clock, queue } = aQueue();
+  queue.addAfter('a', 2_000, 'slow');
+  queue.addAfter('a', 60_000, 'low');
+  await clock.advance(2_000);
+  expect([await queue.get(), queue.priorityOf('a')]).toEqual(['a', 'slow']);
 });

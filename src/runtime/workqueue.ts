@@ -4,10 +4,10 @@
  * - One worker per key: a key added while it is worked on (dirty and processing) waits until `done`, then is worked on again.
  * - Urgent first: `high` before `normal` before `low`, except that every tenth key is a less urgent one, so that nothing starves. Fair:
  *   within a priority, groups take turns. Keys of one group are first in, first out, except that requeued ones go first.
- * - Shared: neither a group nor `low` has more than four keys running per free worker. The more crowds, the less each gets, and the last
- *   worker is for a group that has none running. Keys over the limit wait, however urgent.
- * - Not held up by keys that hang, that is, run for longer than `LONG_MS`. A key that failed after so long is `slow` until a pass is
- *   quicker or it is added with more urgency; slow keys have workers of their own, ten times as many. A `low` key that hangs counts as
+ * - Shared: neither a group nor `low` is given more than four keys per worker that stays free. The more crowds, the less each gets, and
+ *   the last worker is for a group that has none running. Keys over the limit wait, however urgent; keys without a group do not.
+ * - Not held up by keys that hang, that is, run for longer than `LONG_MS`. A key that failed after so long is `slow` until a pass
+ *   succeeds or it is added with more urgency; slow keys have workers of their own, ten times as many. A `low` key that hangs counts as
  *   slow from then on, if there is room. For any other key that hangs a substitute worker steps in, and another once the last
  *   substitute's key hangs too, up to the number of workers.
  * - A key has at most one delayed addition, the earliest. It is dropped when the key is taken: each pass decides when to come back.
@@ -27,6 +27,7 @@ import { RateLimiter, type RateLimiterOptions } from './rate-limiter.ts';
 export type Priority = 'high' | 'normal' | 'low' | 'slow';
 
 const PRIORITIES: readonly Priority[] = ['high', 'normal', 'low', 'slow'];
+const isMoreUrgent = (one: Priority, other: Priority) => PRIORITIES.indexOf(one) < PRIORITIES.indexOf(other);
 /** Every tenth key is a less urgent one: `low` and `normal` by turns, if there are any. */
 const AGING_SHARE = 10;
 const AGED: readonly (readonly Priority[])[] = [
@@ -48,7 +49,7 @@ export interface WorkQueueObserver {
   added(depth: number): void;
   retried(): void;
   started(depth: number, waitedMs: number): void;
-  finished(workedMs: number): void;
+  finished(depth: number, workedMs: number): void;
 }
 
 export interface WorkQueueOptions extends RateLimiterOptions {
@@ -56,6 +57,9 @@ export interface WorkQueueOptions extends RateLimiterOptions {
   /** The number of workers while nothing hangs; `WORKERS_IN_ALL` times as many must call `get`. Default: always enough. */
   readonly workers?: number;
 }
+
+/** Of a rate limited addition. `fails`: whether the pass before it failed (default); `unknown`: it came to no end. */
+type Retry = { readonly atLeastMs?: number | undefined; priority?: Priority; fails?: boolean | 'unknown' };
 
 interface Waiting {
   readonly since: number;
@@ -65,9 +69,8 @@ interface Waiting {
 
 interface InHand extends Waiting {
   readonly began: number;
-  readonly bySubstitute: boolean;
-  /** It occupies one of the workers for slow keys. */
-  isSlow: boolean;
+  /** Whose worker it has. */
+  workers: 'regular' | 'slow' | 'substitute';
   /** It has been running for longer than `LONG_MS` and was not known as slow. */
   isLong: boolean;
 }
@@ -98,8 +101,9 @@ export class WorkQueue {
     this.#toBeLong = new Schedule(options.clock, (_, inHand) => {
       inHand.isLong = true;
       // A hanging check says nothing about other servers: these must not be found to hang only one after the other.
-      const { free, mayGrow } = this.#room(true);
-      inHand.isSlow = inHand.priority === 'low' && free >= 0 && mayGrow((each) => each.group === inHand.group);
+      const { free, mayGrow } = this.#room('slow');
+      if (inHand.priority === 'low' && free >= 0 && mayGrow((each) => each.group === inHand.group))
+        inHand.workers = 'slow';
       this.#handOut();
     });
   }
@@ -126,7 +130,7 @@ export class WorkQueue {
   add(key: string, priority: Priority = 'normal'): void {
     if (this.#shutDown) return;
     const known = this.#dirty.get(key);
-    if (known !== undefined && PRIORITIES.indexOf(priority) >= PRIORITIES.indexOf(known.priority)) return;
+    if (known !== undefined && !isMoreUrgent(priority, known.priority)) return;
     if (known !== undefined) this.#levels[known.priority].delete(key, known.group ?? '');
     const since = known?.since ?? this.#options.clock.monotonic();
     this.#dirty.set(key, { since, priority, group: this.#options.group?.(key) });
@@ -151,17 +155,20 @@ export class WorkQueue {
     }
     // Timers are no finer than a millisecond, and what a rounding error leaves of a delay would be left again, for ever.
     const at = this.#options.clock.monotonic() + Math.max(delayMs, 1);
-    if (at < (this.#delayed.at(key) ?? Number.POSITIVE_INFINITY)) this.#delayed.set(key, at, priority);
+    const known = this.#delayed.get(key) ?? { at: Number.POSITIVE_INFINITY, value: priority };
+    const isEarlier = at < known.at;
+    // What is urgent does not make a key that hangs quicker.
+    const urgent =
+      isMoreUrgent(priority, known.value) && (isEarlier || known.value !== 'slow') ? priority : known.value;
+    if (isEarlier || urgent !== known.value) this.#delayed.set(key, Math.min(at, known.at), urgent);
   }
 
   /** Adds the key after a delay of at least `atLeastMs` that grows with each call until `forget`. */
-  addRateLimited(
-    key: string,
-    backoff: Backoff,
-    { atLeastMs = 0, priority = 'normal' }: { atLeastMs?: number | undefined; priority?: Priority } = {},
-  ): void {
+  addRateLimited(key: string, backoff: Backoff, retry: Retry = {}): void {
+    const { atLeastMs = 0, priority = 'normal', fails = true } = retry;
     this.#options.observer?.retried();
-    this.#failingSince.set(key, this.#failsSince(key));
+    if (fails === true) this.#failingSince.set(key, this.#failsSince(key));
+    else if (!fails) this.#failingSince.delete(key);
     const inHand = this.#processing.get(key);
     const isSlow = priority === 'normal' && (inHand?.isLong || inHand?.priority === 'slow');
     this.addAfter(key, Math.max(atLeastMs, this.#limiter.when(key, backoff)), isSlow ? 'slow' : priority);
@@ -195,7 +202,7 @@ export class WorkQueue {
     if (inHand === undefined) return;
     this.#processing.delete(key);
     this.#toBeLong.delete(key);
-    this.#options.observer?.finished(this.#options.clock.monotonic() - inHand.began);
+    this.#options.observer?.finished(this.depth, this.#options.clock.monotonic() - inHand.began);
     if (this.#dirty.has(key)) this.#enter(key);
     // Another key may have waited for its group or priority to have fewer keys running.
     this.#handOut();
@@ -232,10 +239,10 @@ export class WorkQueue {
       this.#handedOut++;
       this.#dirty.delete(key);
       this.#delayed.delete(key);
-      const isSlow = waiting.priority === 'slow';
-      const inHand = { ...waiting, began, bySubstitute: next === undefined, isSlow, isLong: false };
+      const workers = next === undefined ? 'substitute' : waiting.priority === 'slow' ? 'slow' : 'regular';
+      const inHand: InHand = { ...waiting, began, workers, isLong: false };
       this.#processing.set(key, inHand);
-      if (this.#options.workers !== undefined && !isSlow) this.#toBeLong.set(key, began + LONG_MS, inHand);
+      if (this.#options.workers !== undefined && workers !== 'slow') this.#toBeLong.set(key, began + LONG_MS, inHand);
       this.#options.observer?.started(this.depth, began - waiting.since);
       this.#workers.shift()?.(key);
     }
@@ -246,7 +253,7 @@ export class WorkQueue {
     const turn = this.#handedOut + 1;
     const aged = turn % AGING_SHARE === 0 ? AGED[(turn / AGING_SHARE) % AGED.length] : undefined;
     for (const priority of aged ?? PRIORITIES) {
-      const { free, mayGrow } = this.#room(priority === 'slow');
+      const { free, mayGrow } = this.#room(priority === 'slow' ? 'slow' : 'regular');
       if (free < 0 || (priority === 'low' && !mayGrow((each) => each.priority === 'low'))) continue;
       const key = this.#levels[priority].take((group) => group === '' || mayGrow((each) => each.group === group));
       if (key !== undefined) return key;
@@ -255,10 +262,10 @@ export class WorkQueue {
   }
 
   /** Returns how many of these workers stay free if one more key is handed out, and whether a crowd may have it. */
-  #room(isSlow: boolean) {
-    const workers = (this.#options.workers ?? Number.POSITIVE_INFINITY) * (isSlow ? SLOW_PER_WORKER : 1);
-    const inHand = [...this.#processing.values()].filter((each) => !each.bySubstitute && isSlow === each.isSlow);
-    const free = workers - inHand.length - 1;
+  #room(workers: 'regular' | 'slow') {
+    const all = (this.#options.workers ?? Number.POSITIVE_INFINITY) * (workers === 'slow' ? SLOW_PER_WORKER : 1);
+    const inHand = [...this.#processing.values()].filter((each) => each.workers === workers);
+    const free = all - inHand.length - 1;
     const mayGrow = (isOfCrowd: (inHand: InHand) => boolean) => {
       const crowd = inHand.filter(isOfCrowd).length;
       return crowd === 0 || crowd < CROWD_PER_FREE_WORKER * free;
@@ -268,9 +275,9 @@ export class WorkQueue {
 
   /** Takes a waiting `high` or `normal` key, if a key hangs and keeps its worker, and so does every substitute's. */
   #nextForSubstitute(): string | undefined {
-    const inHand = [...this.#processing.values()];
-    const substitutes = inHand.filter((each) => each.bySubstitute);
-    const mayBegin = inHand.some((each) => each.isLong && !each.isSlow) && substitutes.every(({ isLong }) => isLong);
+    const inHand = [...this.#processing.values()].filter(({ workers }) => workers !== 'slow');
+    const substitutes = inHand.filter(({ workers }) => workers === 'substitute');
+    const mayBegin = inHand.some(({ isLong }) => isLong) && substitutes.every(({ isLong }) => isLong);
     if (!mayBegin || substitutes.length >= (this.#options.workers ?? 0)) return undefined;
     return this.#levels.high.take(() => true) ?? this.#levels.normal.take(() => true);
   }
