@@ -42,7 +42,7 @@ export function schemaPending(subject: DatabaseSubject): ConditionUpdate {
   return synced(
     'False',
     'SchemaPending',
-    "The schema is applied when the database is there and is surely this object's",
+    "The schema is applied once the database exists and is known to be this object's",
   );
 }
 

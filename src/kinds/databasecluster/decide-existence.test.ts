@@ -361,8 +361,8 @@ describe('decideExistence()', () => {
 
   it.each([
     ['an empty one is created', { recreatePolicy: 'Always' }],
-    ['it is taken for gone', {}],
-    ['it is taken for gone', { recreatePolicy: 'Always', managementPolicy: 'Observe' }],
+    ['it is treated as gone', {}],
+    ['it is treated as gone', { recreatePolicy: 'Always', managementPolicy: 'Observe' }],
   ])('says that %s where a cluster is not shown for long, with %j', (words, spec) => {
     const decision = decideCluster(aCluster().with(spec).owned().subject, notShown.seen, NOW_MS);
     expect(conditionOf(decision, 'Ready')?.message).toMatch(

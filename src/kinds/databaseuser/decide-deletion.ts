@@ -35,7 +35,7 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
   const { login, claimedBy } = observation;
   const { clusterName, endpoint, identity } = observation.at;
   if (login.login === 'anyAccepted') {
-    const message = `The server at ${endpoint} signs in with any password, also with one that it was never given, so whether user "${username}" was created for this object cannot be told, and it is not deleted: see whether its authentication is switched off, or something before it answers instead. ${LET_GO}`;
+    const message = `The server at ${endpoint} accepts any password, even one that it was never given, so Mooring cannot tell whether user "${username}" was created for this object, and does not delete it: check whether its authentication is switched off, or something in front of it answers instead. ${LET_GO}`;
     return { conditions: failing('AnyPasswordAccepted', message), retry: 'slowly' };
   }
   if (claimedBy !== undefined || login.login !== 'ending' || login.whose === 'others') return release;

@@ -54,7 +54,7 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
     }
     case 'anyAccepted': {
       // Promoting a password because it signs in might erase the one that the server has.
-      const message = `The server at ${at.endpoint} signs in with any password, also with one that it was never given, so which password user "${username}" has cannot be told, and nothing is changed: see whether its authentication is switched off, or something before it answers instead`;
+      const message = `The server at ${at.endpoint} accepts any password, even one that it was never given, so Mooring cannot tell which password user "${username}" has, and changes nothing: check whether its authentication is switched off, or something in front of it answers instead`;
       return stuck('AnyPasswordAccepted', message);
     }
     case 'settled':

@@ -10,7 +10,7 @@ export function wrongSpec(
 ): { readonly reason: string; readonly message: string } | undefined {
   const username = usernameOf(subject);
   if (!isIdentifier(username)) {
-    const message = `"${username}" cannot be the name of a user: it must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens. Create a DatabaseUser with spec.username`;
+    const message = `"${username}" cannot be the name of a user: it must begin with a letter or underscore, followed by letters, digits, underscores and hyphens. Create a DatabaseUser with spec.username`;
     return { reason: 'InvalidUsername', message };
   }
   // If the object has a user, the server is known to accept the name.
