@@ -213,7 +213,7 @@ export class ApiCall {
 
   #fromHttpError(error: HttpError, status: number | undefined): ApiError {
     const kind = error.kind === 'tooLarge' ? 'badAnswer' : error.kind;
-    const remedy = error.isUntrusted ? '; if it is to be trusted, set caBundle of the DatabaseSpace' : '';
+    const remedy = error.isUntrusted ? '; if it should be trusted, set caBundle of the DatabaseSpace' : '';
     return this.error(kind, { status, detail: `${error.message}${remedy}`, isWithheld: error.isWithheld });
   }
 

@@ -228,7 +228,7 @@ export class ApiEndpoint {
   #heldBack(call: ApiCall): ApiError {
     const { sinceMs } = this.#limiter;
     const since = sinceMs === undefined ? '' : `: it has answered 429 (too many requests) since ${instant(sinceMs)}`;
-    const what = `held back, because there is more to ask than the other side lets through${since}`;
+    const what = `held back, because there are more requests than the other side allows${since}`;
     return call.error('throttled', { what, retryAfterMs: this.#limiter.waitMs(this) });
   }
 }

@@ -182,7 +182,7 @@ function tokenFrom(body: string): string {
   const text = body.trim();
   const token = /^"[^"\\]*"$/.test(text) ? text.slice(1, -1) : text;
   if (token.length > MAX_TOKEN_LENGTH || !/^[\x21-\x7e]+$/.test(token) || /^[{[<"]/.test(token)) {
-    throw new BadAnswer('the answer is no access token');
+    throw new BadAnswer('the answer is not an access token');
   }
   return token;
 }

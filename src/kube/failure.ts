@@ -58,7 +58,7 @@ export function failureOf(error: unknown): Failure {
       lasting: isConflict(error) ? 'conflict' : 'transient',
       reason: isForbidden ? 'KubernetesForbidden' : 'KubernetesError',
       message: isForbidden
-        ? `${message}. Where a right is missing, the chart and deploy/ of this version grant it`
+        ? `${message}. If a right is missing, the chart and deploy/ of this version grant it`
         : message,
       retryAfterMs: error.retryAfterMs,
       mayPass: isBusy(error),
@@ -182,7 +182,7 @@ export function lastErrorOf(known: LastError | undefined, failure: Failure | und
 export function finalizerRefused(finalizer: string): TransientError {
   return new TransientError(
     'FinalizerRefused',
-    `Finalizer "${finalizer}" was written, and is not there: something in this cluster, such as an admission webhook, takes it away. ` +
-      'Nothing is done before it stays: have that leave it alone',
+    `Finalizer "${finalizer}" was written, but is missing: something in this cluster, such as an admission webhook, removes it. ` +
+      'Nothing is done until it stays: have that leave it alone',
   );
 }

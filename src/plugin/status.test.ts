@@ -113,11 +113,11 @@ describe('statusText()', () => {
       'Cannot deploy cluster "a": refused (HTTP 400, version: 9 is not there)',
     ],
     [
-      'Secret "cloud-write" is not there: create it in namespace "shop"',
-      'Secret "cloud-write" is not there: create it in namespace "shop"',
+      'Secret "cloud-write" does not exist: create it in namespace "shop"',
+      'Secret "cloud-write" does not exist: create it in namespace "shop"',
     ],
     [
-      'Waiting until what is on the cluster and goes too is deleted there: DatabaseUser "app". It is waited for two minutes at most',
+      'Waiting two minutes at most for users and databases that are being deleted too, as they go first: DatabaseUser "app"',
       'Waiting until what is on the cluster and goes too is deleted there: DatabaseUser "app"',
     ],
     ['Cluster "orders" rests; it goes on later', 'Cluster "orders" rests'],

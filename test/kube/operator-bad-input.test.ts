@@ -148,7 +148,7 @@ describe.concurrent('the space', () => {
       status: 'Unknown',
       reason: 'SecretNotFound',
       message:
-        /Secret "cloud-write" is not there: create it in namespace ".*", with keys "clientID" and "clientSecret"/,
+        /Secret "cloud-write" does not exist: create it in namespace ".*", with keys "clientID" and "clientSecret"/,
     });
     await site.until('DatabaseCluster', { status: 'Unknown', reason: 'WaitingForSpace', message: /SecretNotFound/ });
     await staysQuiet(site);

@@ -146,7 +146,7 @@ describe('decideSpace()', () => {
       comesBack: '1000 ms',
     });
     const message =
-      'Cannot list clusters: it said no, since 2026-11-20T12:00:00Z. It is tried again by itself. If it lasts: raise pollInterval, or ask for a higher limit of the cloud';
+      'Cannot list clusters: it said no, since 2026-11-20T12:00:00Z. Mooring tries again by itself. If this persists, raise pollInterval, or ask the cloud for a higher limit';
     expect(conditionOf(decideSpace(ready.subject, seen, NOW_MS + 120_000), 'Ready')?.message).toBe(message);
     const neverListed = aSpaceObservation({ ...seen.cloud, inventory: undefined });
     expect(outline(decideSpace(aSpace().subject, neverListed)).ready).toBe('Unknown CloudThrottled');

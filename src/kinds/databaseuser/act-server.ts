@@ -117,7 +117,7 @@ async function refused(work: Work, password: PasswordName, value: string, error:
 
 /** For the only password there is, which may or may not be at fault. */
 function refusedOwn(error: ApiError, remedy: string): TerminalError {
-  const message = `${error.message}. If it is the password that the server does not take: ${remedy}`;
+  const message = `${error.message}. If the password is what the server refuses: ${remedy}`;
   return new TerminalError('RefusedByServer', message, { cause: error });
 }
 

@@ -410,7 +410,7 @@ describe('it waits for', () => {
     expect(conditionOf(decision, 'Ready')?.message).toBe('Missing');
     expect(decision.retry).toBe('slowly');
     const before = decide(owned.with(own), triedLogin({ source }));
-    expect(conditionOf(before, 'Ready')?.message).toBe('Missing. The password before stays');
+    expect(conditionOf(before, 'Ready')?.message).toBe('Missing. The previous password stays');
   });
 });
 

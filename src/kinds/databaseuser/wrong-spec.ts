@@ -20,7 +20,7 @@ export function wrongSpec(
   if (refusal !== undefined) return { reason: 'InvalidSpec', message: refusal };
   const secretName = connectionSecretName(subject);
   if (secretName.length > MAX_DNS_NAME) {
-    const message = `The name of the Secret, ${MAX_DNS_NAME} characters at most, cannot be that of this object with "-connection": set connectionSecret.name`;
+    const message = `The name of the Secret can have ${MAX_DNS_NAME} characters at most, so it cannot be the name of this object with "-connection": set connectionSecret.name`;
     return { reason: 'InvalidSpec', message };
   }
   if (subject.spec.passwordSecretRef?.name === secretName)
