@@ -102,7 +102,7 @@ describe('statusText()', () => {
   );
 
   it('warns of what will not stay as it is, though all is Ready', () => {
-    const message = 'Secret "cloud-admin" is being deleted. To go on with this space, put what is in it elsewhere';
+    const message = 'Secret "cloud-admin" is being deleted. To go on using this space, put what is in it elsewhere';
     const items = [anItem('DatabaseSpace', 'shop/production', { ready: ['True', 'SecretDeleting', message] })];
     expect(show(items)[1]).toMatch(/True +SecretDeleting +2h +Secret "cloud-admin" is being deleted$/);
   });
@@ -117,8 +117,8 @@ describe('statusText()', () => {
       'Secret "cloud-write" does not exist: create it in namespace "shop"',
     ],
     [
-      'Waiting two minutes at most for users and databases that are being deleted too, as they go first: DatabaseUser "app"',
-      'Waiting until what is on the cluster and goes too is deleted there: DatabaseUser "app"',
+      'Waiting for what is being deleted on the cluster too, as it goes first: DatabaseUser "app". Mooring waits two minutes at most',
+      'Waiting for what is being deleted on the cluster too, as it goes first: DatabaseUser "app"',
     ],
     ['Cluster "orders" rests; it goes on later', 'Cluster "orders" rests'],
     [

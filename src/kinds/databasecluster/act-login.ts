@@ -32,7 +32,10 @@ import type { ClusterWorld } from './world.ts';
 function pick(known: KnownLogins, name: UsableLogin, of: string | undefined): Login {
   const login = loginNamed(known, name, of);
   if (login === undefined)
-    throw new TransientError('SecretChanged', `Secret "${known.secretName}" changed meanwhile: Mooring checks it again`);
+    throw new TransientError(
+      'SecretChanged',
+      `Secret "${known.secretName}" changed meanwhile: Mooring checks it again`,
+    );
   return login;
 }
 

@@ -353,7 +353,7 @@ describe('decideDeletion()', () => {
     ['its own', running.cluster({ id: 'orders-eu' }).seen, '"orders-eu", created'],
   ])('names the clusters that it may have been renamed to: %s', (_what, seen, names) => {
     const message = conditionOf(decideCluster(leaving('Delete').subject, seen, NOW_MS), 'Ready')?.message;
-    expect(message).toContain(`Cluster "orders" is not there any more, but there is ${names}`);
+    expect(message).toContain(`Cluster "orders" no longer exists, but there is ${names}`);
     expect(message).toContain('set clusterID: orders-eu to go on');
   });
 

@@ -343,7 +343,7 @@ describe('decideLogin()', () => {
     expect(outline(decision)).toMatchObject({ ready: 'False ServerAnswerUnusable', summary: 'Reconciling' });
     expect(conditionOf(decision, 'Available')).toMatchObject({
       reason: 'ServerAnswerUnusable',
-      message: expect.stringContaining('Check serverURL of the space. It is tried again'),
+      message: expect.stringContaining('Check serverURL of the space. Mooring tries again'),
     });
   });
 

@@ -92,11 +92,12 @@ function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | 
   const reason = 'WaitingForDependents';
   if (leaving.length > 0) {
     const named = leaving.slice(0, 3).join(', ') + (leaving.length > 3 ? ` and ${leaving.length - 3} more` : '');
-    const message = `Waiting two minutes at most for users and databases that are being deleted too, as they go first: ${named}`;
+    const message = `Waiting for what is being deleted on the cluster too, as it goes first: ${named}. Mooring waits two minutes at most`;
     return { space: 'needed', reason, message, forMs: LEAVING_MS - sinceMs };
   }
   if (sinceMs >= FOLLOWING_MS || !world.mayFollow(subject.key)) return undefined;
-  const message = 'Waiting a few seconds to see whether users and databases on the cluster are deleted too: they go first';
+  const message =
+    'Waiting a few seconds to see whether users and databases on the cluster are deleted too: they go first';
   return { space: 'needed', reason, message, forMs: FOLLOWING_MS - sinceMs };
 }
 

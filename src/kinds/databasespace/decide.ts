@@ -78,8 +78,7 @@ function notConnected({ why, lacksToken }: NotConnected): SpaceDecision {
   return { conditions, retry: failure.lasting === 'terminal' ? 'slowly' : 'later' };
 }
 
-const NOT_ASKED =
-  'The API tokens are not tried while the space cannot be connected: see condition Ready';
+const NOT_ASKED = 'The API tokens are not tried while the space cannot be connected: see condition Ready';
 
 /** While the space cannot be listed, its own poller keeps trying and reports when that changes. */
 function decideCloud(
@@ -132,7 +131,7 @@ function leavingMessage({ leavingSecrets, keptSecrets, neededBy }: SpaceObservat
     ? `deleting these DatabaseClusters may need ${it}: ${listed(neededBy)}`
     : `a finalizer keeps ${it}`;
   const others = one ? 'a Secret of another name, and name that one' : 'Secrets of other names, and name those';
-  return `${inSecrets(leavingSecrets)} ${is} being deleted, and ${is} kept only because ${why}. To go on using this space, put what is in ${it} into ${others} in the spec`;
+  return `${inSecrets(leavingSecrets)} ${is} being deleted, and ${is} there only because ${why}. To go on using this space, put what is in ${it} into ${others} in the spec`;
 }
 
 /**

@@ -418,7 +418,7 @@ describe('A user that somebody else may have made', () => {
   const begun = aUser().owned().withStatus({ username: undefined, connection: undefined });
   it.each([
     ['nothing was begun', fresh, { ...nothing, exists: true }, /was not made by this object/],
-    ['it was begun, and nothing is left of it', begun, { ...nothing, exists: true }, /nothing tells whose it is/],
+    ['it was begun, and nothing is left of it', begun, { ...nothing, exists: true }, /nothing shows whose it is/],
     ['a password is there', begun, { ...refused, asVerified: false }, /was not made by this object/],
     ['a password was coming', begun, { ...onlyNext, exists: true }, /was not made by this object/],
   ])('is told of: %s', (_when, user, found, words) => {

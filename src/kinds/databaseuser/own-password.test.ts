@@ -62,7 +62,7 @@ describe("a person's own password", () => {
   it.each([
     ['is empty', 'InvalidPassword', { password: '' }, /under key "password" is empty/],
     ['has more bytes than a server looks at', 'InvalidPassword', { password: 'ü'.repeat(37) }, /has 74 bytes/],
-    ['is no text', 'InvalidPassword', { password: Uint8Array.from([0x70, 0xff]) }, /is no text/],
+    ['is no text', 'InvalidPassword', { password: Uint8Array.from([0x70, 0xff]) }, /is not text/],
     [
       'is the one that new clusters come with',
       'InvalidPassword',
