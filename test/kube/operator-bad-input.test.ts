@@ -285,7 +285,7 @@ describe.concurrent('the cluster', () => {
     const { status } = await site.until('DatabaseCluster', {
       status: 'Unknown',
       reason: 'ServerUnreachable',
-      message: /It is tried again/,
+      message: /Mooring tries again/,
     });
     expect(status?.conditions?.find(({ type }) => type === 'Available')).toMatchObject({ status: 'False' });
     expect(status?.state).toBe('running');

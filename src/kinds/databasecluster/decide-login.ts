@@ -167,7 +167,7 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
   // Not all machines may know of the change, so for a moment neither password may work.
   if (working === 'none' || (hasNext && login.isAwaited)) {
     const doing =
-      'the server said that it took the new password, but that does not sign in yet: Mooring tries again. If this persists, check the server';
+      'the server said that it took the new password, which does not sign in yet: Mooring tries again. If this persists, check the server';
     return { conditions: waiting(doing), hold: true, mayPass: working === 'none', retry: 'soon' };
   }
   if (hasNext)
