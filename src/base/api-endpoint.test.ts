@@ -198,8 +198,8 @@ test('ApiEndpoint.call() goes on with what the other side does not fail at', asy
 test('ApiEndpoint.call() says of nobody that what others lost may have taken effect', async () => {
   const { call } = anEndpoint(() => new HttpError('lost', 'reset'));
   for (let count = 0; count < 5; count++)
-    expect((await errorOf(call(write))).message).toContain('no whole answer came, it may have taken effect');
-  expect((await errorOf(call(write))).message).toMatch(/; the last: no whole answer came \(.*reset\)$/);
+    expect((await errorOf(call(write))).message).toContain('no complete answer came, it may have taken effect');
+  expect((await errorOf(call(write))).message).toMatch(/; the last: no complete answer came \(.*reset\)$/);
 });
 
 test('ApiEndpoint.call() tells nobody what others asked for in vain', async () => {

@@ -102,7 +102,7 @@ export class ApiEndpoint {
     const waitedMs = this.#options.clock.monotonic() - askedAt;
     if (follows && waitedMs > MAX_FOLLOWING_WAIT_MS) throw this.#heldBack(call);
     const waited = follows ? this.#goNow(exchange.turn) : await this.#await(call, operation, exchange.signal);
-    if (exchange.signal?.aborted) throw call.error('aborted', { what: 'it was given up' });
+    if (exchange.signal?.aborted) throw call.error('aborted', { what: 'it was canceled' });
     // Something may have been learned while waiting.
     this.#refuseWhileDown(call, operation, MAX_WAIT_MS, 0);
     const admission = this.#breaker.admit(operation.name);

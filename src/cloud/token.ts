@@ -90,7 +90,7 @@ export class TokenSource {
     try {
       return (await this.#exchanging.run((shared) => this.#exchange(endpoint, shared), signal)).value;
     } catch (error) {
-      if (error instanceof HttpError) throw this.#error('aborted', 'it was given up');
+      if (error instanceof HttpError) throw this.#error('aborted', 'it was canceled');
       throw error;
     }
   }

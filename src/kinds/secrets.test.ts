@@ -171,7 +171,7 @@ it('createSecrets() says what to do where a person has made a Secret immutable',
   await expect(attempt).rejects.toMatchObject({
     reason: 'SecretImmutable',
     message: expect.stringMatching(
-      /"login" in namespace "shop" is immutable.*: pause this object .*, replace the Secret by a copy/,
+      /"login" in namespace "shop" is immutable.*: pause this object .*, replace the Secret with a copy/,
     ),
   });
 });

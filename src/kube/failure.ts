@@ -92,13 +92,13 @@ const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
   unauthorized: 'Check the Secret that holds the login or API token',
   forbidden: 'Give it an API token of a sufficient level',
   conflict: 'Change the spec so that it does not collide',
-  invalid: 'Change the spec, or what the answer names in the cloud; it is tried again now and then',
+  invalid: 'Change the spec, or what the answer names in the cloud; Mooring tries again now and then',
 };
 
 /** A database server has logins but no API tokens: only its default user may manage others (compatibility.md). */
 const SERVER_REMEDIES: typeof REMEDIES = {
   ...REMEDIES,
-  invalid: 'Change the spec, or what the answer names on the server; it is tried again now and then',
+  invalid: 'Change the spec, or what the answer names on the server; Mooring tries again now and then',
   forbidden:
     "The login that Mooring works with there may not do that, as only a server's default user may manage others: put the default user's login into a Secret, name it in adminCredentials.existingSecretRef of the DatabaseCluster, and delete its admin Secret, which holds the other user's",
 };

@@ -86,7 +86,7 @@ function informer<T extends AnyObject>(
       if (!onWatchFailure(resource.plural, error) || isTold(error)) return;
       log.warn(
         { resource: resource.plural, retryInMs: Math.round(retryInMs) },
-        `Cannot watch ${resource.plural}, tried again: ${hintOf(error, resource)}`,
+        `Cannot watch ${resource.plural}, trying again: ${hintOf(error, resource)}`,
       );
     },
   });

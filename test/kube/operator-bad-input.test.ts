@@ -201,7 +201,7 @@ describe.concurrent('the space', () => {
     await waitUntil(async () => (await types()).length > 0, { what: 'an event tells' });
     expect(await types()).toEqual(['Warning']);
     // What is said is the cause, also when the cloud is spared but for one call in half a minute.
-    await site.until('DatabaseSpace', { ...unreachable, message: /no whole answer came/ });
+    await site.until('DatabaseSpace', { ...unreachable, message: /no complete answer came/ });
     // Five failures in a row open the circuit.
     await waitUntil(() => site.cloud.callsButLists() >= 5, { what: 'the cloud is spared' });
     await staysQuiet(site);

@@ -33,7 +33,7 @@ export function destroys({ deletionPolicy, managementPolicy }: ClusterSubject['s
   return deletionPolicy === 'Delete' && managementPolicy === 'Manage';
 }
 
-const KEEP_IT = `To keep the cluster and let this object go, annotate ${ABANDON}=true`;
+const KEEP_IT = `To keep the cluster and remove only this object, annotate ${ABANDON}=true`;
 
 /** What becomes of the cluster when its object is deleted. Nothing is let go silently, and nothing destroyed by mistake. */
 export function decideDeletion(
@@ -107,14 +107,14 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
     return { conditions: 'keep', steps: tellLeft(subject, seen, 'suspended'), release: true };
   if (cluster.status === 'suspending' || cluster.status === 'suspended') return { conditions: 'keep', release: true };
   if (cluster.status === 'destroying') {
-    const message = `Cluster "${seen.id}" is being destroyed, though not by this object, so it cannot be suspended: this object goes when it is gone`;
+    const message = `Cluster "${seen.id}" is being destroyed, though not by this object, so it cannot be suspended: this object is removed once the cluster is gone`;
     // Recording that it was ending keeps us from looking for it once it is gone, and from reporting that it was left.
     return {
       conditions: [...reconciling('Destroying', message), ...clusterConditions(subject, seen)],
       status: shown(seen),
     };
   }
-  const message = `Cluster "${seen.id}" is being suspended before this object goes`;
+  const message = `Cluster "${seen.id}" is being suspended before this object is removed`;
   const conditions = [...reconciling('Suspending', message), ...clusterConditions(subject, seen)];
   if (cluster.status !== 'running') return { conditions };
   return { conditions, steps: [{ do: 'Suspend', id: seen.id }] };
@@ -160,7 +160,7 @@ function lookedFor(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | 
   if (absence === undefined || !isMissed(subject)) return undefined;
   // That it was taken for gone says nothing if there were others that may have been it.
   if (isTakenForGone(subject) && !absence.hadLookalikes) return undefined;
-  const message = `${lookedForWords(seen, absence)} it is treated as gone, and this object is deleted. ${LET_GO}`;
+  const message = `${lookedForWords(seen, absence)} it is treated as gone, and this object is removed. ${LET_GO}`;
   return {
     conditions: [...reconciling('NotFound', message), ...clusterConditions(subject, seen)],
     requeueAfterMs: Math.min(absence.leftMs, LOOKED_FOR_MS),

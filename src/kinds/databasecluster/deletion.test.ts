@@ -147,7 +147,7 @@ describe('Deleting a DatabaseCluster', () => {
     expect(isGone(bench)).toBe(false);
     expect(bench.ready()).toBe('Unknown NotFound');
     expect(bench.told.at(-1)).toMatch(
-      /not been seen in .*by 2.*Z, it is treated as gone, and this object is deleted.*abandon/,
+      /not been seen in .*by 2.*Z, it is treated as gone, and this object is removed.*abandon/,
     );
     await show();
     await goOn(bench);

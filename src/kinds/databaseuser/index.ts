@@ -55,7 +55,7 @@ function describe(step: UserStep): string {
     case 'CreateUser':
       return `create user "${step.username}"`;
     case 'PutPassword':
-      return `set on the server the password of user "${step.username}"`;
+      return `set the password of user "${step.username}" on the server`;
     case 'PromotePassword':
       return 'make the new password the one in the connection Secret';
     case 'WriteSecret':
