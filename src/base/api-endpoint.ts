@@ -93,18 +93,7 @@ export class ApiEndpoint {
       ...new Set([...secrets, ...this.#sent.all(this.#options.baseURL)]),
     ]);
     const request = call.request();
-    const { follows = false } = operation;
-    const maxWaitMs = follows ? MAX_FOLLOWING_WAIT_MS : MAX_WAIT_MS;
-    this.#refuseWhileDown(call, operation, maxWaitMs);
-    const askedAt = this.#options.clock.monotonic();
-    if (this.#ownPauses !== undefined) await this.#awaitOwnPause(operation, maxWaitMs, exchange.signal);
-    await this.#bucket.take(exchange.signal);
-    const waitedMs = this.#options.clock.monotonic() - askedAt;
-    if (follows && waitedMs > MAX_FOLLOWING_WAIT_MS) throw this.#heldBack(call);
-    const waited = follows ? this.#goNow(exchange.turn) : await this.#await(call, operation, exchange.signal);
-    if (exchange.signal?.aborted) throw call.error('aborted', { what: 'it was canceled' });
-    // Something may have been learned while waiting.
-    this.#refuseWhileDown(call, operation, MAX_WAIT_MS, 0);
+    const waited = await this.#whenDue(call, operation, exchange);
     const admission = this.#breaker.admit(operation.name);
     if (!admission.admitted) throw call.held(admission);
     const sentAt = this.#options.clock.monotonic();
@@ -123,6 +112,23 @@ export class ApiEndpoint {
     }
   }
 
+  /** Waits until the call may be sent, and returns whether the limiter made it wait. Fails if that would take too long. */
+  async #whenDue(call: ApiCall, operation: Operation, { signal, turn }: Exchange): Promise<boolean> {
+    const { follows = false } = operation;
+    const maxWaitMs = follows ? MAX_FOLLOWING_WAIT_MS : MAX_WAIT_MS;
+    this.#refuseWhileDown(call, operation, maxWaitMs);
+    const askedAt = this.#options.clock.monotonic();
+    if (this.#ownPauses !== undefined) await this.#awaitOwnPause(operation, maxWaitMs, signal);
+    await this.#bucket.take(signal);
+    const waitedMs = this.#options.clock.monotonic() - askedAt;
+    if (follows && waitedMs > MAX_FOLLOWING_WAIT_MS) throw this.#heldBack(call);
+    const waited = follows ? this.#goNow(turn) : await this.#takeTurn(call, operation, signal);
+    if (signal?.aborted) throw call.error('aborted', { what: 'it was canceled' });
+    // Something may have been learned while waiting.
+    this.#refuseWhileDown(call, operation, MAX_WAIT_MS, 0);
+    return waited;
+  }
+
   /**
    * Resolves when one call that follows a look may be sent, and counts it; or when `signal` aborts. Fails as the call would, with
    * `operation` for its words, if its turn does not come within some seconds.
@@ -131,7 +137,7 @@ export class ApiEndpoint {
     const call = new ApiCall(this.#options, operation, {}, () => []);
     this.#refuseWhileDown(call, operation, MAX_WAIT_MS);
     await this.#awaitOwnPause(operation, MAX_WAIT_MS, signal);
-    const turn = { waited: await this.#await(call, operation, signal) };
+    const turn = { waited: await this.#takeTurn(call, operation, signal) };
     this.#unused = (this.#unused ?? new WeakSet()).add(turn);
     return turn;
   }
@@ -143,7 +149,7 @@ export class ApiEndpoint {
   }
 
   /** Waits for the operation's turn. Returns whether it had to wait. */
-  async #await(call: ApiCall, { routine = false }: Operation, signal: AbortSignal | undefined): Promise<boolean> {
+  async #takeTurn(call: ApiCall, { routine = false }: Operation, signal: AbortSignal | undefined): Promise<boolean> {
     const { clock } = this.#options;
     const maxMs = routine ? MAX_ROUTINE_WAIT_MS : MAX_WAIT_MS;
     if (this.#limiter.sinceMs === undefined) return this.#limiter.take(this, routine, signal);

@@ -185,8 +185,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         LOGIN,
-        '  // Nothing is news before the Secret has it.',
-        "  if (working === 'factory') return running(subject, seen, login, {}, nowMs);\n  // Nothing is news before the Secret has it.",
+        '  // Nothing is news until the Secret has it.',
+        "  if (working === 'factory') return running(subject, seen, login, {}, nowMs);\n  // Nothing is news until the Secret has it.",
       ],
     ],
     hunt: ['deploy'],
