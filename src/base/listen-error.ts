@@ -9,7 +9,7 @@ export function listenErrorMessage(error: unknown, flag: string): string {
     case 'EADDRINUSE':
       return `${place} is in use (EADDRINUSE): end what listens there, or name another port with ${flag}`;
     case 'EACCES':
-      return `${place} may not be listened at by this user (EACCES): name a port from 1024 up with ${flag}`;
+      return `${place} may not be used by this user (EACCES): name a port from 1024 up with ${flag}`;
     case 'EADDRNOTAVAIL':
       return `${place} is not an address of this machine (EADDRNOTAVAIL): name one that is with ${flag}`;
     default:

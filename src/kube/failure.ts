@@ -183,6 +183,6 @@ export function finalizerRefused(finalizer: string): TransientError {
   return new TransientError(
     'FinalizerRefused',
     `Finalizer "${finalizer}" was written, but is missing: something in this cluster, such as an admission webhook, removes it. ` +
-      'Nothing is done until it stays: have that leave it alone',
+      'Nothing is done until it stays: make that leave it alone',
   );
 }

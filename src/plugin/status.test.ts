@@ -117,8 +117,8 @@ describe('statusText()', () => {
       'Secret "cloud-write" does not exist: create it in namespace "shop"',
     ],
     [
-      'Waiting for what is being deleted on the cluster too, as it goes first: DatabaseUser "app". Mooring waits two minutes at most',
-      'Waiting for what is being deleted on the cluster too, as it goes first: DatabaseUser "app"',
+      'Waiting for objects on the cluster that are being deleted too, as they go first: DatabaseUser "app". Mooring waits two minutes at most',
+      'Waiting for objects on the cluster that are being deleted too, as they go first: DatabaseUser "app"',
     ],
     ['Cluster "orders" rests; it goes on later', 'Cluster "orders" rests'],
     [

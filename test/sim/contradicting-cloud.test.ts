@@ -103,7 +103,7 @@ test('A cloud that answers 404 to the deletion of a cluster that it shows is ask
   expect(lists).toBeLessThan(120);
   expect(writes).toBeLessThan(60);
   expect(bench.ready()).toBe('Unknown UpdateNotApplied');
-  expect(bench.message()).toMatch(/answered 404 .* and still shows it:.*console.*mooring\.dev\/abandon=true/);
+  expect(bench.message()).toMatch(/answered 404 .* but still shows it:.*console.*mooring\.dev\/abandon=true/);
   bench.setting.front = (request, pass) => pass(request);
   await bench.clock.advance(6 * MINUTE_MS);
   expect([bench.find(CLUSTERS, 'orders'), clusterNamed(bench.simulator, 'orders')]).toEqual([undefined, undefined]);

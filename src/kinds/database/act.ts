@@ -84,7 +84,7 @@ async function create(
   // Ready will say that it exists, and nobody looks again for minutes: so look now.
   if (await existsByGet(world, access, name, signal))
     return { ...NO_SCHEMA, name, cluster: access.identity, operation: null };
-  const message = `The server said that it created database "${name}", and does not show it yet: Mooring tries again. If this persists, check the server`;
+  const message = `The server said that it created database "${name}", but does not show it yet: Mooring tries again. If this persists, check the server`;
   throw new TransientError('CreatingDatabase', message);
 }
 

@@ -153,7 +153,7 @@ describe('A rename of ours that the cloud shows late', () => {
     expect(update).toHaveBeenCalledTimes(1);
     expect(bench.ready()).toBe('Unknown Updating');
     expect(message(bench)).toMatch(
-      /accepted the renaming of cluster "orders" at 2.*Z, and still shows it under that id/,
+      /accepted the renaming of cluster "orders" at 2.*Z, but still shows it under that id/,
     );
     await bench.clock.advance(5_000);
     await bench.pass();

@@ -60,7 +60,7 @@ function notShown(change: keyof typeof WORDS, { cluster }: Change, { answer, at,
   const answered = answer === 'missing' ? `answered 404 to the ${what} of` : `accepted the ${what} of`;
   const letGo = change === 'gone' ? `. ${LET_GO}` : '';
   const message =
-    `The cloud ${answered} cluster "${cluster.id}" at ${at}, and ${shown}: Mooring looks again, and asks for it again after half a minute ` +
+    `The cloud ${answered} cluster "${cluster.id}" at ${at}, but ${shown}: Mooring looks again, and asks for it again after half a minute ` +
     `or more. If this persists, check the cloud's console, or ask the cloud's support${letGo}`;
   return new TransientError(times > 1 ? 'UpdateNotApplied' : reason, message);
 }

@@ -92,7 +92,7 @@ function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | 
   const reason = 'WaitingForDependents';
   if (leaving.length > 0) {
     const named = leaving.slice(0, 3).join(', ') + (leaving.length > 3 ? ` and ${leaving.length - 3} more` : '');
-    const message = `Waiting for what is being deleted on the cluster too, as it goes first: ${named}. Mooring waits two minutes at most`;
+    const message = `Waiting for objects on the cluster that are being deleted too, as they go first: ${named}. Mooring waits two minutes at most`;
     return { space: 'needed', reason, message, forMs: LEAVING_MS - sinceMs };
   }
   if (sinceMs >= FOLLOWING_MS || !world.mayFollow(subject.key)) return undefined;

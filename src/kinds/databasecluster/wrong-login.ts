@@ -40,7 +40,7 @@ function anyPassword(endpoint: string): WrongLogin {
 
 /** Only the default user may manage others, so another user's login is not what new clusters come with, and is left to that user. */
 function mistaken(endpoint: string, { secretName, working }: TriedLogin, user: string): WrongLogin {
-  const message = `The login that the space names in defaultCredentialsSecretRef works, but is not of user "${user}", who manages the users of this server and whose login is in Secret "${secretName}". No password is replaced: put the login that new clusters come with into the space's Secret, or, if that is the one in it, give its user another password`;
+  const message = `The login that the space names in defaultCredentialsSecretRef works, but belongs to a user other than "${user}", who manages the users of this server and whose login is in Secret "${secretName}". No password is replaced: put the login that new clusters come with into the space's Secret, or, if that is the one in it, give its user another password`;
   return wrong('DefaultLoginMistaken', message, working === 'current' ? { available: loginWorks({ endpoint }) } : {});
 }
 

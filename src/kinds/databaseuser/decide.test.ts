@@ -283,9 +283,9 @@ describe('a password that the server took and that does not sign in yet', () => 
   });
 
   it.each([
-    [{ ...onlyNext, exists: true, isCreated: true }, /created user .*, and the password does not sign in yet/],
-    [{ ...onlyNext, isCreated: true }, /created user .*, and it does not list that user yet/],
-    [{ ...onlyNext, exists: true }, /took the new password of user .*, and the password does not sign in yet/],
+    [{ ...onlyNext, exists: true, isCreated: true }, /created user .*, but the password does not sign in yet/],
+    [{ ...onlyNext, isCreated: true }, /created user .*, but it does not list that user yet/],
+    [{ ...onlyNext, exists: true }, /took the new password of user .*, but the password does not sign in yet/],
     [{ hasNext: true, isCreated: true }, /took the new password of user/],
   ])('is told of in words: %#', (found, words) => {
     const decision = decide(owned, triedLogin({ ...found, ...awaited }));

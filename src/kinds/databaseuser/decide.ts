@@ -138,7 +138,7 @@ function stepsOf(subject: UserSubject, seen: UserSeen, login: TriedLogin) {
     },
     write: () =>
       step({ do: 'WriteSecret', isOwn: login.isOwn }, 'SettingPassword', `gets Secret "${secretName}" written`),
-    replace: () => step({ do: 'ReplaceSecret' }, 'SettingPassword', `gets its Secret "${secretName}" again`),
+    replace: () => step({ do: 'ReplaceSecret' }, 'SettingPassword', `gets a new Secret "${secretName}"`),
     copy: (from: string) => step({ do: 'CopySecret', from }, 'SettingPassword', `gets Secret "${secretName}"`),
   };
 }
@@ -167,7 +167,7 @@ function awaited(subject: UserSubject, seen: UserSeen, { works, exists, isCreate
   const user = `user "${usernameOf(subject)}" of DatabaseCluster "${seen.at.clusterName}"`;
   const took = isCreated && works === 'none' ? `created ${user}` : `took the new password of ${user}`;
   const what = exists ? 'the password does not sign in yet' : 'it does not list that user yet';
-  const message = `The server said that it ${took}, and ${what}: Mooring tries again. If this persists, check the server`;
+  const message = `The server said that it ${took}, but ${what}: Mooring tries again. If this persists, check the server`;
   const said = reconciling('SettingPassword', message);
   const under = said.filter(({ type }) => type !== 'Ready');
   const conditions = works === 'current' ? [...readyConditions(subject, seen), ...under] : said;
