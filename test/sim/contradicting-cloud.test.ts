@@ -135,7 +135,7 @@ test.each([
     expect(lists).toBeLessThan(120);
     expect(writes).toBeLessThan(60);
     expect(bench.ready()).toBe('Unknown UpdateNotApplied');
-    expect(bench.message()).toMatch(new RegExp(`accepted the ${what} of .* at 20.*Z, and ${shown}:`));
+    expect(bench.message()).toMatch(new RegExp(`accepted the ${what} of .* at 20.*Z, but ${shown}:`));
     // To what is answered as done a moment is given to be so.
     if (status !== 'suspended') expect(told, 'one steady word').toBe(1);
     bench.setting.front = (request, pass) => pass(request);
