@@ -129,7 +129,7 @@ test.each([
   'https://:canary@a.example.com',
 ])('parseConfig() refuses base URLs that no space could name: %j', (text) => {
   expect(problemsOf([`--allowed-base-urls=${text}`])).toEqual([
-    `--allowed-base-urls (MOORING_ALLOWED_BASE_URLS) must be http or https URLs such as https://cloud.example.com, with commas, and no user, ? or # in them, not "${text.replace(/\/\/.*@/, '//***@')}"`,
+    `--allowed-base-urls (MOORING_ALLOWED_BASE_URLS) must be http or https URLs such as https://cloud.example.com, separated by commas, without user, ? or #, not "${text.replace(/\/\/.*@/, '//***@')}"`,
   ]);
 });
 

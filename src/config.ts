@@ -46,10 +46,10 @@ interface Flag {
 export const FLAGS: Readonly<Record<string, Flag>> = {
   kubeconfig: {
     type: 'string',
-    about: 'kubeconfig file; otherwise in-cluster, otherwise the default one',
+    about: 'kubeconfig file; otherwise the in-cluster configuration, otherwise the default kubeconfig',
     fallback: '',
   },
-  namespaces: { type: 'string', about: 'namespaces to watch, with commas; otherwise all', fallback: '' },
+  namespaces: { type: 'string', about: 'namespaces to watch, comma-separated; otherwise all', fallback: '' },
   secrets: {
     type: 'string',
     about: 'watch: list and watch Secrets, to notice changes at once; get: only read them by name',
@@ -58,7 +58,7 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
   'metrics-address': { type: 'string', about: 'host:port of /metrics', fallback: ':8080' },
   'metrics-secure': {
     type: 'boolean',
-    about: 'serve /metrics over TLS, to those only who may get it by RBAC',
+    about: 'serve /metrics over TLS, only to clients that RBAC allows to get it',
     fallback: 'false',
   },
   'metrics-cert-file': {
@@ -66,21 +66,21 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
     about: 'certificate for --metrics-secure, PEM; read again when it changes',
     fallback: '',
   },
-  'metrics-key-file': { type: 'string', about: 'its key, PEM', fallback: '' },
+  'metrics-key-file': { type: 'string', about: 'key of the certificate, PEM', fallback: '' },
   'health-address': { type: 'string', about: 'host:port of /livez and /readyz', fallback: ':8081' },
   'leader-elect': {
     type: 'boolean',
-    about: 'act only while holding the Lease, for several replicas',
+    about: 'act only while holding the Lease; for several replicas',
     fallback: 'false',
   },
   'shard-by-space': {
     type: 'boolean',
-    about: 'share the spaces between all replicas, instead of one that acts',
+    about: 'share the spaces among all replicas, instead of letting only one act',
     fallback: 'false',
   },
   'leader-elect-lease-duration': {
     type: 'string',
-    about: 'how long other replicas wait after the last sign of the one that acts',
+    about: "how long other replicas wait after the acting replica's last sign of life",
     fallback: `${LEASE_TIMES.leaseDurationMs / 1000}s`,
   },
   'leader-elect-renew-deadline': {
@@ -90,13 +90,13 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
   },
   'leader-elect-retry-period': {
     type: 'string',
-    about: 'between two attempts to take or renew the Lease; shorter than the renew deadline',
+    about: 'time between two attempts to take or renew the Lease; shorter than the renew deadline',
     fallback: `${LEASE_TIMES.retryPeriodMs / 1000}s`,
   },
   concurrency: { type: 'string', about: 'objects of one kind that are worked on at the same time', fallback: '10' },
   'allowed-base-urls': {
     type: 'string',
-    about: 'base URLs that DatabaseSpaces may name, with commas; otherwise all',
+    about: 'base URLs that DatabaseSpaces may name, comma-separated; otherwise all',
     fallback: '',
   },
   'allow-http': {
@@ -106,7 +106,7 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
   },
   'allowed-networks': {
     type: 'string',
-    about: 'networks that are not public and may be reached all the same, with commas, such as 10.0.0.0/8',
+    about: 'non-public networks that may be reached, comma-separated, such as 10.0.0.0/8',
     fallback: '',
   },
   'log-level': { type: 'string', about: 'debug, info, warn or error', fallback: 'info' },
@@ -129,7 +129,7 @@ function isBaseURL(url: URL | null): boolean {
 /** The value of --allowed-base-urls; undefined: all. */
 export const baseURLs = list.refine(
   (urls) => urls?.every((url) => isBaseURL(URL.parse(url))) ?? true,
-  'must be http or https URLs such as https://cloud.example.com, with commas, and no user, ? or # in them',
+  'must be http or https URLs such as https://cloud.example.com, separated by commas, without user, ? or #',
 );
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
@@ -137,7 +137,7 @@ const schema = z.object({
   kubeconfig: z.string().transform((path) => (path === '' ? undefined : path)),
   namespaces: list.refine(
     (names) => names?.every((name) => DNS_LABEL.test(name)) ?? true,
-    'must be names of namespaces, with commas',
+    'must be names of namespaces, separated by commas',
   ),
   secrets: z.enum(['watch', 'get'], 'must be watch or get'),
   'metrics-address': address,
@@ -159,7 +159,7 @@ const schema = z.object({
   'allow-http': yesOrNo,
   'allowed-networks': list
     .transform((networks) => networks ?? [])
-    .refine(areNetworks, 'must be networks such as 10.0.0.0/8, with commas'),
+    .refine(areNetworks, 'must be networks such as 10.0.0.0/8, separated by commas'),
   'log-level': z.enum(['debug', 'info', 'warn', 'error'], 'must be debug, info, warn or error'),
   'log-format': z.enum(['json', 'pretty'], 'must be json or pretty'),
 });

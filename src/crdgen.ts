@@ -65,8 +65,8 @@ function crdFiles(): ReadonlyMap<string, string> {
 function reference(): string {
   const intro = [
     '# Reference',
-    'Every field of every resource, with its default. `kubectl explain` shows the fields too, but not what their defaults are. ' +
-      'Durations are texts such as `60s`, `10m` or `2160h` ' +
+    'Every field of every resource, with its default. `kubectl explain` shows the fields too, but not their defaults. ' +
+      'Durations are strings such as `60s`, `10m` or `2160h` ' +
       '(h, m, s, ms). An optional field without a default may be left out; its description says what happens then.',
   ];
   return `${[`<!-- ${BY} -->`, ...intro, ...definitions.map(referenceOf)].join('\n\n')}\n`;

@@ -22,39 +22,39 @@ const plurals = definitions.map(({ plural }) => plural);
  */
 export const policyRules: readonly PolicyRule[] = [
   {
-    why: 'See our objects; put and remove finalizers.',
+    why: 'Read our objects; add and remove finalizers.',
     apiGroups: [GROUP],
     resources: plurals,
     verbs: ['get', 'list', 'watch', 'patch'],
   },
   {
-    why: 'Say how they are.',
+    why: 'Write their status.',
     apiGroups: [GROUP],
     resources: plurals.map((plural) => `${plural}/status`),
     verbs: ['patch'],
   },
   {
-    why: 'Read API tokens and logins by their names, write and remove logins.',
+    why: 'Read API tokens and logins by name; write and remove logins.',
     apiGroups: [''],
     resources: ['secrets'],
     verbs: ['get', 'create', 'patch', 'delete'],
   },
   {
-    why: 'Notice when they change (metadata only).',
+    why: 'Notice when Secrets change (metadata only).',
     when: 'eq .Values.rbac.secrets "watch"',
     apiGroups: [''],
     resources: ['secrets'],
     verbs: ['list', 'watch'],
   },
   {
-    why: 'Read the schema sources of Databases, notice when they change (metadata only).',
+    why: 'Read the schema sources of Databases; notice when they change (metadata only).',
     apiGroups: [''],
     resources: ['configmaps'],
     verbs: ['get', 'list', 'watch'],
   },
-  { why: 'Labels, for allowedNamespaces.', apiGroups: [''], resources: ['namespaces'], verbs: ['get'] },
+  { why: 'Read labels, for allowedNamespaces.', apiGroups: [''], resources: ['namespaces'], verbs: ['get'] },
   {
-    why: 'Tell of changes of state, count what repeats itself.',
+    why: 'Report changes of state; count repetitions.',
     apiGroups: ['events.k8s.io'],
     resources: ['events'],
     verbs: ['create', 'patch'],
@@ -67,7 +67,7 @@ const LEASE = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
 export const ownRules: readonly PolicyRule[] = [
   { why: 'Agree with other replicas on who acts (--leader-elect).', ...LEASE, verbs: ['create'] },
   {
-    why: 'Of the Lease, once it is there; whoever stands by watches it, and so hears at once that it was given back.',
+    why: 'Renew that Lease; standby replicas watch it, to learn at once when it is given back.',
     ...LEASE,
     resourceNames: [LEADER_LEASE],
     verbs: ['get', 'list', 'watch', 'patch'],
@@ -83,7 +83,7 @@ export const ownRules: readonly PolicyRule[] = [
 /** In the whole cluster, for --metrics-secure. */
 export const reviewRules: readonly PolicyRule[] = [
   {
-    why: 'Ask who wants to see the metrics.',
+    why: 'Ask who wants to read the metrics.',
     apiGroups: ['authentication.k8s.io'],
     resources: ['tokenreviews'],
     verbs: ['create'],
@@ -96,19 +96,19 @@ export const reviewRules: readonly PolicyRule[] = [
   },
 ];
 
-/** For whoever scrapes the metrics in that case. */
+/** For those that scrape the metrics in that case. */
 export const scrapeRules: readonly PolicyRule[] = [
-  { why: 'See the metrics.', nonResourceURLs: ['/metrics'], verbs: ['get'] },
+  { why: 'Read the metrics.', nonResourceURLs: ['/metrics'], verbs: ['get'] },
 ];
 
 /** For people, aggregated to the cluster's own roles. */
 export const viewRules: readonly PolicyRule[] = [
-  { why: 'Look at all of it.', apiGroups: [GROUP], resources: plurals, verbs: ['get', 'list', 'watch'] },
+  { why: 'Read everything.', apiGroups: [GROUP], resources: plurals, verbs: ['get', 'list', 'watch'] },
 ];
 
 export const editRules: readonly PolicyRule[] = [
   {
-    why: 'Change all but the status.',
+    why: 'Change everything except the status.',
     apiGroups: [GROUP],
     resources: plurals,
     verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'],

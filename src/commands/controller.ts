@@ -71,7 +71,7 @@ function cannotListen(flag: 'metrics-address' | 'health-address') {
 
 async function run(config: Config, io: CommandIO, log: ReturnType<typeof createLog>): Promise<void> {
   log.info({ config, version: VERSION, node: process.version }, 'Mooring starts');
-  for (const name of config.unknownVariables) log.warn({}, `Environment variable ${name} means nothing to Mooring`);
+  for (const name of config.unknownVariables) log.warn({}, `Mooring does not know the environment variable ${name}`);
   const metrics = createMetrics(systemClock, { version: VERSION, node: process.version });
   const connection = await loadKubeConnection(systemClock, config.kubeconfig).catch(
     startError(`--kubeconfig (${variableOf('kubeconfig')})`),
@@ -128,7 +128,7 @@ async function tellAbsent(
   for (const name of names) {
     const found = await api.get(NAMESPACES, { name }, signal).catch(() => null);
     if (found === undefined)
-      log.warn({}, `Namespace ${name} is not there: nothing happens in it until it is. Check ${flag}`);
+      log.warn({}, `Namespace ${name} does not exist: nothing happens in it until it does. Check ${flag}`);
   }
 }
 
@@ -171,5 +171,5 @@ function help(): string {
     const preset = fallback === '' ? '' : ` (default ${fallback})`;
     return [flag, `${about}${preset}; ${variableOf(name)}`] as const;
   });
-  return `mooring controller: runs the operator until it is told to stop.\n\nFlags, each also an environment variable:\n${helpRows(rows)}\n`;
+  return `mooring controller: runs the operator until it is stopped.\n\nFlags, each also an environment variable:\n${helpRows(rows)}\n`;
 }

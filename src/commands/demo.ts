@@ -13,13 +13,13 @@ import { startWorld, type World } from './demo/world.ts';
 const HELP = `mooring demo: everything on this machine, from kubectl apply to a cluster that is ready.
 
 It starts a Kubernetes API server, a simulated cloud and the operator, applies deploy/samples,
-shows what happens, and stays until Ctrl-C. An operator that is killed meanwhile is started again.
-Then all of it is gone.
+shows what happens, and runs until Ctrl-C. If the operator is killed meanwhile, it is started again.
+At the end everything is removed.
 
 Flags:
-  --once              end when all is Ready: exit code 0; or 1, with the reason, when that cannot
-                      be or takes too long
-  --timeout 2m        how long that may take, without the start of the API server
+  --once              end when everything is Ready, with exit code 0; or with 1 and the reason, if
+                      that cannot happen or takes too long
+  --timeout 2m        how long that may take, not counting the start of the API server
   --kubeconfig FILE   use this cluster instead of starting one; also MOORING_TEST_KUBECONFIG. The
                       demo keeps to a namespace of its own there, and leaves the
                       CustomResourceDefinitions and roles behind
@@ -109,7 +109,7 @@ async function keepGoing(world: World, screen: Screen, signal: AbortSignal): Pro
       `\nThe operator, process ${operator.pid}, has ended. The last lines of its log:\n${operator.lastLines()}`,
     );
     if (restarts === MAX_RESTARTS) return 1;
-    screen.line('It is started again, as Kubernetes would, and goes on with what it finds.');
+    screen.line('It is started again, as Kubernetes would do, and continues with what it finds.');
     await world.restartOperator();
     screen.line(`Its log:  ${world.operator.log}\n`);
   }
@@ -120,6 +120,6 @@ async function end(stack: AsyncDisposableStack, screen: Screen): Promise<void> {
   try {
     await screen.step('Ending everything', () => stack.disposeAsync());
   } catch (error) {
-    screen.line(`Not everything was put away: ${messageOf(error)}`);
+    screen.line(`Not everything was removed: ${messageOf(error)}`);
   }
 }

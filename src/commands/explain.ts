@@ -9,7 +9,7 @@ import { onCluster } from './on-cluster.ts';
 /** `mooring explain KIND/NAME`. Exit code 1 if there is no such object. */
 export const explain = onCluster({
   name: 'explain',
-  about: 'says of one object what is declared, what is there, what is missing, why, and what to do',
+  about: 'says what is declared for one object, what exists, what is missing, why, and what to do',
   usage: ['databasecluster/orders', 'dbu app --namespace shop', 'dbd/orders --output json'],
   takes: 'objects',
   flags: OUTPUT,

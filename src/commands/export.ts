@@ -17,8 +17,8 @@ export const exportSpace = onCluster({
   usage: ['production', 'production --unmanaged', 'dbs/production --namespace platform --into shop'],
   takes: 'space',
   flags: {
-    unmanaged: { type: 'boolean', about: 'only clusters that no object stands for' },
-    into: { type: 'string', about: 'namespace for the manifests; otherwise that of the space' },
+    unmanaged: { type: 'boolean', about: 'only clusters that have no object' },
+    into: { type: 'string', about: 'namespace for the manifests (default: that of the space)' },
   },
   parse({ words: [word = '', ...more] }) {
     if (more.length > 0) throw new UsageError('Name one DatabaseSpace');

@@ -114,7 +114,7 @@ test.each(['explain', 'suspend', 'status'])(
   async (name) => {
     for (const hasKinds of [true, false]) {
       const { server } = await anEmptyServer(hasKinds);
-      const told = hasKinds ? /order is not there: check its name/ : /The resources of Mooring are not installed here/;
+      const told = hasKinds ? /order does not exist: check its name/ : /Mooring's resources are not installed here/;
       expect(await run(['dbc/order'], { server, name })).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(told),
@@ -126,7 +126,7 @@ test.each(['explain', 'suspend', 'status'])(
 test.each(['explain', 'suspend', 'status'])('%s says which object may be meant', async (name) => {
   const { server } = await anEmptyServer(true, true);
   expect((await run(['dbc/order'], { server, name })).stderr).toMatch(
-    /order is not there: check its name and --namespace; .* shows what is\. Did you mean "orders"\?\n$/,
+    /order does not exist: check its name and --namespace; .* lists what exists\. Did you mean "orders"\?\n$/,
   );
 });
 
@@ -148,19 +148,19 @@ test('A command that is called wrongly ends with 2, or with 1 where 2 is an answ
 
 test.each([
   ['status', ['--output=xml'], '--output cannot be "xml": use json or yaml'],
-  ['status', ['--watch', '--output=json'], '--watch is for people'],
+  ['status', ['--watch', '--output=json'], '--watch shows text only'],
   ['explain', [], 'Name one object'],
   ['explain', ['pod/x'], 'There is no kind "pod"'],
   ['plan', ['--output=xml'], '--output cannot be "xml"'],
   ['plan', ['--allowed-base-urls=cloud.example.com'], '--allowed-base-urls must be http or https URLs'],
-  ['plan', ['--delete'], 'Say which objects are to be deleted'],
+  ['plan', ['--delete'], 'Name the objects to delete'],
   ['plan', ['--filename=/no/such.yaml'], '/no/such.yaml cannot be read'],
   ['export', [], 'Name a DatabaseSpace'],
   ['query', ['orders'], 'Name a DatabaseCluster and one query'],
   ['query', ['orders', 'match $p isa person;', '--server=nowhere'], '--server cannot be "nowhere"'],
   ['shell', [], 'Name a DatabaseCluster'],
   ['rotate', ['pod/x'], 'There is no kind "pod"'],
-  ['suspend', ['dbu/app'], 'A DatabaseUser cannot be changed by suspend'],
+  ['suspend', ['dbu/app'], 'suspend does not work on a DatabaseUser,'],
   ['pause', ['dbu/app', '--timeout=soon'], '--timeout cannot be "soon"'],
 ])('%s %j is called wrongly, wherever its cluster is', async (name, args, told) => {
   let stderr = '';
@@ -191,9 +191,9 @@ test('A command says of a kubeconfig that is not there how to name another', () 
 });
 
 test.each([
-  ['list', 'databaseclusters', 'mooring.dev', /granted, for example by the role mooring-view \(deploy/],
-  ['patch', 'databaseusers', 'mooring.dev', /granted, for example by the role mooring-edit \(deploy/],
-  ['get', 'secrets', '', /granted \(no role of Mooring holds it\), or name another namespace with --namespace$/],
+  ['list', 'databaseclusters', 'mooring.dev', /ask for it, for example with the role mooring-view \(deploy/],
+  ['patch', 'databaseusers', 'mooring.dev', /ask for it, for example with the role mooring-edit \(deploy/],
+  ['get', 'secrets', '', /ask for it \(no role of Mooring has it\), or name another namespace with --namespace$/],
 ])('A command says by which role the right to %s %s is granted', (verb, resource, group, told) => {
   const message = `User "eve" cannot ${verb} resource "${resource}" in API group "${group}" in the namespace "shop"`;
   expect(explained(new KubeError(message, { status: 403 }))).toMatch(told);
@@ -211,7 +211,7 @@ test.each([
   ['Cannot apply databaseclusters: namespaces "shop" not found', false],
 ])('A command says of "%s" whether the resources are not installed: %s', (message, isMissing) => {
   const told = explained(new KubeError(message, { status: 404 }));
-  expect(told.includes('The resources of Mooring are not installed here')).toBe(isMissing);
+  expect(told.includes("Mooring's resources are not installed here")).toBe(isMissing);
   expect(told).toContain(message);
 });
 

@@ -123,9 +123,9 @@ const LOOKING: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 /** Names the role, if it is one of Mooring's, that gives the right in the API server's message. */
 function roleFor(message: string): string {
   const [, verb = '', group] = /cannot (\w+) resource "[^"]*" in API group "([^"]*)"/.exec(message) ?? [];
-  if (group !== GROUP) return ' (no role of Mooring holds it)';
+  if (group !== GROUP) return ' (no role of Mooring has it)';
   const role = LOOKING.has(verb) ? 'mooring-view' : 'mooring-edit';
-  return `, for example by the role ${role} (deploy/base/roles-for-people.yaml)`;
+  return `, for example with the role ${role} (deploy/base/roles-for-people.yaml)`;
 }
 
 /** Somebody who has the right only elsewhere may have meant that place. */
@@ -141,11 +141,10 @@ export function explained(error: unknown): string {
     return `The API server does not answer: ${message}\nCheck --kubeconfig and --context, and whether the cluster runs`;
   if (error instanceof NoKubeconfigError) return `${message}: name one with --kubeconfig or KUBECONFIG`;
   if (!(error instanceof KubeError)) return message;
-  if (error.status === 403)
-    return `${message}\nYou lack a right: have it granted${roleFor(message)}${elsewhere(message)}`;
+  if (error.status === 403) return `${message}\nYou lack a right: ask for it${roleFor(message)}${elsewhere(message)}`;
   // For a resource that it does not know, the API server names nothing.
   if (error.status === 404 && !/"[^"]+" not found/.test(message))
-    return `${message}\nThe resources of Mooring are not installed here: mooring crds | kubectl apply --server-side -f -`;
+    return `${message}\nMooring's resources are not installed here: run mooring crds | kubectl apply --server-side -f -`;
   if (error.status === 401) return `${message}\nThe API server does not accept this login: check the kubeconfig`;
   return message;
 }

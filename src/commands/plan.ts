@@ -39,26 +39,25 @@ export const plan = onCluster({
       about: 'file or folder of manifests, or - for standard input',
       multiple: true,
     },
-    delete: { type: 'boolean', about: 'plan the deletion of the objects that are named, or that stand in the files' },
+    delete: { type: 'boolean', about: 'plan the deletion of the named objects, or of those in the files' },
     'exit-code': {
       type: 'boolean',
-      about:
-        'exit with 2 where something would change, 3 where data or access is destroyed, 4 where something would fail',
+      about: 'exit with 2 if something would change, 3 if data or access would be destroyed, 4 if something would fail',
     },
     'allow-http': {
       type: 'boolean',
-      about: 'the operator runs with --allow-http, which also shows where it reaches something by http',
+      about: 'the operator runs with --allow-http; also assumed wherever it already uses http',
     },
     'allowed-base-urls': {
       type: 'string',
-      about: 'as the operator runs with: base URLs that DatabaseSpaces may name, with commas; otherwise all',
+      about: 'as the operator has it: base URLs that DatabaseSpaces may name, separated by commas (default: all)',
     },
     ...OUTPUT,
   },
   parse(args) {
     const [output, targets, paths] = [outputOf(args), parseTargets(args.words), args.texts('filename')];
     if (args.is('delete') && targets.length === 0 && paths.length === 0)
-      throw new UsageError('Say which objects are to be deleted: KIND/NAME, or --filename with their manifests');
+      throw new UsageError('Name the objects to delete: KIND/NAME, or --filename with their manifests');
     return {
       output,
       targets,

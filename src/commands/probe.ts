@@ -3,7 +3,7 @@ import { createUndiciTransport } from '../base/http.ts';
 import type { Command } from './command.ts';
 
 const USAGE =
-  'mooring probe URL asks for it once, such as http://mooring.mooring-system.svc:8081/readyz:\n0 means that it is well.\n';
+  'mooring probe URL requests the URL once, such as http://mooring.mooring-system.svc:8081/readyz.\nExit code 0 means healthy.\n';
 const TIMEOUT_MS = 10_000;
 /** A probe's answer is one line. */
 const SHOWN = 1_000;

@@ -11,9 +11,12 @@ import { transportsFor } from './transports.ts';
 
 /** Flags of commands that work on a cluster's server. */
 export const SERVER_FLAGS = {
-  database: { type: 'string', short: 'd', about: 'database to query; otherwise the one called as the cluster' },
-  user: { type: 'string', short: 'u', about: 'DatabaseUser to sign in as; otherwise the only one of the cluster' },
-  server: { type: 'string', about: 'base URL of the server instead of the published one, such as a port-forward' },
+  database: { type: 'string', short: 'd', about: 'database to query (default: the one named like the cluster)' },
+  user: { type: 'string', short: 'u', about: 'DatabaseUser to sign in as (default: the only one of the cluster)' },
+  server: {
+    type: 'string',
+    about: 'base URL of the server to use instead of the published one, such as a forwarded port',
+  },
 } as const;
 
 /** Returns what --server says; undefined: the published one. Throws UsageError. */
@@ -32,7 +35,7 @@ export const query = onCluster({
   flags: {
     ...SERVER_FLAGS,
     type: { type: 'string', short: 't', about: 'read (default), write or schema; write and schema are committed' },
-    output: { type: 'string', short: 'o', about: 'json, instead of text for people' },
+    output: { type: 'string', short: 'o', about: 'json instead of text' },
   },
   parse(args) {
     const [word = '', text, ...more] = args.words;

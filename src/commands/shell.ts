@@ -13,7 +13,7 @@ import { transportsFor } from './transports.ts';
 /** `mooring shell CLUSTER`: runs queries, one after the other, from a terminal or from standard input. */
 export const shell = onCluster({
   name: 'shell',
-  about: 'takes queries one after the other, with transactions, with the login of a DatabaseUser',
+  about: 'runs queries one after the other with the login of a DatabaseUser, also in transactions',
   usage: ['orders', 'orders --database people --user app'],
   takes: 'cluster',
   flags: SERVER_FLAGS,

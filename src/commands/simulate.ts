@@ -37,14 +37,14 @@ const ABOUT: Readonly<Record<keyof typeof OPTIONS, string>> = {
   help: 'show this',
   host: 'interface to listen on',
   port: 'port of the management API; database servers get the ports after it; 0: any free one',
-  'advertised-host': 'host in addresses, where clients know this machine by another name',
+  'advertised-host': 'host in addresses, if clients know this machine by another name',
   dialect: 'document: as the documents say; field: as servers were seen to behave',
   team: 'id of the team',
   spaces: 'ids of its spaces',
-  'no-payment-method': 'the team has none, so that it can have one free cluster only',
+  'no-payment-method': 'the team has none, so it can have only one free cluster',
   versions: 'database versions on offer',
-  'state-file': 'keep clusters, users and databases there over a restart',
-  seed: 'number that makes all chance repeatable',
+  'state-file': 'file that keeps clusters, users and databases across restarts',
+  seed: 'number that makes everything random repeatable',
   output: 'text, or json: one line with everything a script needs',
 };
 
@@ -91,7 +91,7 @@ async function serve(settings: Settings, io: SimulateIO): Promise<void> {
   const kept =
     stateFile === undefined
       ? undefined
-      : keepStateFile(simulator, stateFile, (error) => io.stderr(`The state was not kept: ${messageOf(error)}\n`));
+      : keepStateFile(simulator, stateFile, (error) => io.stderr(`The state was not saved: ${messageOf(error)}\n`));
   io.stdout(settings.output === 'json' ? jsonText(simulator, server) : bannerText(simulator, server));
   await aborted(io.signal);
   await server.close();
@@ -191,7 +191,7 @@ function bannerText(simulator: Simulator, server: SimulatorServer): string {
     ...simulator.teams.map((team) => `Team, spaces:   ${team.id}: ${team.spaces.join(', ')}`),
     `Factory login:  ${username} / ${password}`,
     '',
-    'Sample API tokens, good for nothing but this simulator:',
+    'Sample API tokens, for this simulator only:',
     `  ${'space'.padEnd(12)} ${'level'.padEnd(6)} ${'client id'.padEnd(18)} client secret`,
     ...tokens,
     '',

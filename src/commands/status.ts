@@ -27,11 +27,11 @@ export const status = onCluster({
   flags: {
     ...ALL_NAMESPACES,
     ...OUTPUT,
-    watch: { type: 'boolean', short: 'w', about: 'draw again every two seconds, until Ctrl-C' },
+    watch: { type: 'boolean', short: 'w', about: 'redraw every two seconds, until Ctrl-C' },
   },
   parse(args) {
     const output = outputOf(args);
-    if (args.is('watch') && output !== 'text') throw new UsageError('--watch is for people: leave out --output');
+    if (args.is('watch') && output !== 'text') throw new UsageError('--watch shows text only: leave out --output');
     return { output, target: args.words.length === 0 ? undefined : parseTarget(args.words) };
   },
   async run(on, asked) {
@@ -79,7 +79,7 @@ async function drawn(
     const stderr =
       unseen === undefined
         ? notThere(only, namesBeside(only, all.items.map(nameOf)))
-        : `${only} is not there, or you lack a right: ${unseen}`;
+        : `${only} does not exist, or you lack a right: ${unseen}`;
     return { code: 1, stdout: '', stderr: `${stderr}\n` };
   }
   const inventory = only === undefined ? all : narrowed(all, only);

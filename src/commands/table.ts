@@ -7,24 +7,24 @@ interface Entry {
 }
 
 const CHANGES_ABOUT = {
-  rotate: 'replace the password of a cluster or user by a new one now',
-  suspend: 'suspend a cluster, and wait until it is',
+  rotate: 'replace the password of a cluster or user with a new one now',
+  suspend: 'suspend a cluster, and wait until it is suspended',
   resume: 'resume a cluster, and wait until it runs',
-  pause: 'have Mooring change nothing about an object',
-  unpause: 'have Mooring go on with an object',
+  pause: 'stop Mooring from changing anything about an object',
+  unpause: 'let Mooring make changes for an object again',
 } as const;
 
 /** Each is loaded when asked for: none pays for another's packages. */
 export const COMMANDS: Readonly<Record<string, Entry>> = {
   controller: { about: 'run the operator', load: async () => (await import('./controller.ts')).controller },
   crds: { about: 'print the CustomResourceDefinitions', load: async () => (await import('./crds.ts')).crds },
-  probe: { about: 'ask an operator whether it is well', load: async () => (await import('./probe.ts')).probe },
+  probe: { about: 'ask an operator whether it is healthy', load: async () => (await import('./probe.ts')).probe },
   simulate: {
     about: 'serve a simulated cloud and its database servers',
     load: async () => (await import('./simulate.ts')).simulate,
   },
   demo: {
-    about: 'show it all in one go, on a control plane of its own',
+    about: 'show everything in one go, on a control plane of its own',
     load: async () => (await import('./demo.ts')).demo,
   },
   status: {
@@ -32,7 +32,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./status.ts')).status,
   },
   explain: {
-    about: 'say of one object what is there, what is missing, why, and what to do',
+    about: 'say what exists for one object, what is missing, why, and what to do',
     load: async () => (await import('./explain.ts')).explain,
   },
   plan: {
@@ -48,7 +48,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./query.ts')).query,
   },
   shell: {
-    about: 'take queries one after the other, with transactions',
+    about: 'run queries one after the other, with transactions',
     load: async () => (await import('./shell.ts')).shell,
   },
   completion: {

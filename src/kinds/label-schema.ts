@@ -5,7 +5,7 @@ import { type Ruled, ruled, rules } from './shared-schema.ts';
 /* Labels, annotations and label selectors, as Kubernetes accepts them. */
 
 const REMEDY =
-  'use at most 63 letters, digits, hyphens, underscores and dots, such as team, or put a DNS name and a slash before, such as example.com/team';
+  'use at most 63 letters, digits, hyphens, underscores and dots, such as team, optionally after a DNS name and a slash, such as example.com/team';
 
 /** CEL: whether the text that CEL calls `name` is such a key. */
 const isKey = (name: string, pattern: string) =>
@@ -19,7 +19,7 @@ export function keysOf(
 ): Ruled<Readonly<Record<string, string>>> {
   return {
     rule: `self.all(key, ${isKey('key', pattern)})`,
-    message: `${field} has a key that Kubernetes does not take: ${REMEDY}`,
+    message: `${field} has a key that Kubernetes does not accept: ${REMEDY}`,
     holds: (entries) => Object.keys(entries).every(holds),
   };
 }
@@ -29,7 +29,7 @@ const labelValue = z
   .max(63)
   .regex(
     new RegExp(LABEL_VALUE),
-    'a label has letters, digits, hyphens, underscores and dots, and begins and ends with a letter or digit',
+    'a label value has only letters, digits, hyphens, underscores and dots, and begins and ends with a letter or digit',
   );
 
 /** Labels by their keys, at most 32. Messages call them `field`. */
@@ -39,7 +39,7 @@ export function labels(field: string) {
 
 const requirementKey = ruled(z.string().min(1).max(317), {
   rule: isKey('self', LABEL_KEY),
-  message: `key is not one of a label: ${REMEDY}`,
+  message: `key is not a valid label key: ${REMEDY}`,
   holds: isLabelKey,
 });
 
@@ -52,7 +52,7 @@ const labelSelector = z
       .array(
         z
           .object({
-            key: requirementKey.describe('Label that the requirement is about.'),
+            key: requirementKey.describe('Label key that the requirement applies to.'),
             operator: z
               .enum(['In', 'NotIn', 'Exists', 'DoesNotExist'])
               .describe('How the label relates to the values: In, NotIn, Exists or DoesNotExist.'),
@@ -74,7 +74,7 @@ const labelSelector = z
       .max(16)
       .optional()
       .meta({ 'x-kubernetes-list-type': 'atomic' })
-      .describe('Requirements on labels of the namespace, all of which must hold.'),
+      .describe('Requirements on the labels of the namespace; all must hold.'),
   })
   .meta({ 'x-kubernetes-map-type': 'atomic' });
 
@@ -89,7 +89,7 @@ export function allowedNamespaces(what: string) {
         ),
       selector: labelSelector
         .optional()
-        .describe('Labels of the namespaces that are admitted, besides this one. Only with from: Selector.'),
+        .describe('Labels of the namespaces that are admitted in addition to this one. Only with from: Selector.'),
     })
     .meta(
       rules({

@@ -26,7 +26,7 @@ export function isComposed(name: string): boolean {
 
 /** The message about a name that is not composed. `field`: its field in the spec. */
 export function notComposed(name: string, field: string): string {
-  return `"${name}" has letters that are written as several characters, such as e and an accent, which servers may join, and then not find: create another object with spec.${field} in Unicode's composed form (NFC)`;
+  return `"${name}" has letters that are written as several characters, such as e and an accent; a server may join them and then not find the name: create another object with spec.${field} in Unicode's composed form (NFC)`;
 }
 
 /** The name of a user or database, such as `example`. `more`: further rules, which a later `.meta()` would replace. */
@@ -40,7 +40,7 @@ export function serverName(example: string, ...more: readonly ValidationRule[]) 
         {
           // A raw string: the backslashes are the pattern's.
           rule: `self.matches(r'${IDENTIFIER}')`,
-          message: `must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens, such as ${example}`,
+          message: `must begin with a letter or underscore, followed by letters, digits, underscores and hyphens, such as ${example}`,
         },
         ...more,
       ),
@@ -49,8 +49,8 @@ export function serverName(example: string, ...more: readonly ValidationRule[]) 
 
 export function clusterReference() {
   return objectReference('DatabaseCluster')
-    .meta(rules(immutable('clusterRef', 'what is on one cluster cannot move to another, so create another object')))
-    .describe('The DatabaseCluster on whose server it is. Immutable.');
+    .meta(rules(immutable('clusterRef', 'an object cannot move from one cluster to another, so create another object')))
+    .describe('The DatabaseCluster that it is on. Immutable.');
 }
 
 export const CLUSTER_COLUMN: PrinterColumn = {
@@ -82,7 +82,7 @@ export function nameStays(field: string, kind: string): readonly ValidationRule[
 export function nameNeeded(field: string): ValidationRule {
   return {
     rule: `has(self.spec.${field}) || self.metadata.name.matches(r'${IDENTIFIER}') || ${IS_KNOWN}`,
-    message: `metadata.name begins with a digit or has dots, which a name on the server cannot: set spec.${field}`,
+    message: `metadata.name begins with a digit or has dots, which is not allowed in a name on the server: set spec.${field}`,
     fieldPath: `.spec.${field}`,
     reason: 'FieldValueRequired',
   };

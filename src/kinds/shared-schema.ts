@@ -109,7 +109,7 @@ export function objectReference(kind: string) {
     namespace: namespaceName()
       .optional()
       .describe(
-        `Namespace of the ${kind}. Default: the namespace of this object. Another namespace is possible if the ` +
+        `Namespace of the ${kind}. Default: the namespace of this object. Another namespace is possible only if the ` +
           `${kind}'s allowedNamespaces admits this one.`,
       ),
   });
@@ -127,11 +127,13 @@ const condition = z.object({
     .min(1)
     .max(1024)
     .describe('Why, as one stable CamelCase word. docs/conditions.md says what to do about each.'),
-  message: z.string().max(32_768).describe('Why, for people.'),
+  message: z.string().max(32_768).describe('The reason in detail, for people.'),
   observedGeneration: z
     .int()
     .optional()
-    .describe('The metadata.generation that the condition was found for. A lower one: the condition is out of date.'),
+    .describe(
+      'The metadata.generation that the condition was set for. If that is lower than the current one, the condition is out of date.',
+    ),
   lastTransitionTime: timestamp().describe('When status last changed from one value to another.'),
 });
 
@@ -143,7 +145,9 @@ export const commonStatus = {
   observedGeneration: z
     .int()
     .default(-1)
-    .describe('The metadata.generation that this status was found for. -1: the operator has not seen the object yet.'),
+    .describe(
+      'The metadata.generation that this status was written for. -1: the operator has not seen the object yet.',
+    ),
   lastHandledReconcileAt: z
     .string()
     .optional()
@@ -154,7 +158,7 @@ export const commonStatus = {
     .optional()
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] })
     .describe(
-      'What is true of the object now. Ready is always there; Reconciling and Stalled only while true (Stalled: a person must act).',
+      'The current conditions of the object. Ready is always present; Reconciling and Stalled only while true (Stalled: a person must act).',
     ),
   lastError: z
     .object({
@@ -162,14 +166,14 @@ export const commonStatus = {
       httpStatus: z
         .int()
         .optional()
-        .describe('The HTTP status of the answer. Absent: no answer came, or nothing was asked.'),
+        .describe('The HTTP status of the answer. Absent: there was no answer, or no request.'),
       code: z.string().optional().describe('The error code in the answer, for people; it is not stable.'),
       message: z.string().describe('What went wrong.'),
-      time: timestamp().describe('When it was last seen to go wrong.'),
+      time: timestamp().describe('When it last went wrong.'),
     })
     .optional()
     .describe(
-      'The last step that failed, such as a request that was to change something, and is not mended yet. Why something cannot be looked at stands in the conditions alone.',
+      'The last step that failed and has not succeeded since, such as a request to change something. Why something cannot be looked at is only in the conditions.',
     ),
 };
 
@@ -179,13 +183,13 @@ export const READY_COLUMNS: readonly PrinterColumn[] = [
     name: 'Ready',
     type: 'string',
     jsonPath: '.status.conditions[?(@.type=="Ready")].status',
-    description: 'Whether what the spec says is reached.',
+    description: 'Whether the object is as its spec says.',
   },
   {
     name: 'Reason',
     type: 'string',
     jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
-    description: 'Why it is Ready or not.',
+    description: 'Why it is ready or not.',
   },
 ];
 

@@ -11,13 +11,13 @@ export function referenceOf(definition: ResourceDefinition): string {
   return [
     `## ${definition.kind}`,
     definition.description,
-    `\`apiVersion: ${API_VERSION}\`, \`kind: ${definition.kind}\`; with kubectl also \`${definition.plural}\`, ` +
-      `${definition.shortNames.map((name) => `\`${name}\``).join(', ')}, and with the others of its category: ` +
+    `\`apiVersion: ${API_VERSION}\`, \`kind: ${definition.kind}\`; in kubectl also \`${definition.plural}\`, ` +
+      `${definition.shortNames.map((name) => `\`${name}\``).join(', ')}; for all kinds ` +
       `${definition.categories.map((name) => `\`${name}\``).join(', ')}.`,
     '### Spec',
     table(['Field', 'Type', 'Default', 'What it does'], specFields.slice(1).map(fieldRow)),
     '### Rules',
-    'Checked by the API server when an object is applied, besides the types and limits above.',
+    'The API server checks these when an object is applied, in addition to the types and limits above.',
     table(['Field', 'Rule'], rules),
     '### Status',
     table(

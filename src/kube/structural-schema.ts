@@ -89,7 +89,7 @@ function refusalsOf(schema: z.core.$ZodTypes): string[] {
   const { def } = schema._zod;
   if (!TYPES.has(def.type)) {
     return [
-      `${def.type} is not known to the API server, which would not judge it: Use a plain type, and CEL for the rest`,
+      `${def.type} is not known to the API server, which would not check it: Use a plain type, and CEL for the rest`,
     ];
   }
   const refusals: string[] = [];
@@ -100,7 +100,7 @@ function refusalsOf(schema: z.core.$ZodTypes): string[] {
   const hasRules = z.globalRegistry.get(schema)?.['x-kubernetes-validations'] !== undefined;
   for (const check of checksOf(schema)) {
     if ('check' in check && !CHECKS.has(String(check.check)) && !(hasRules && check.check === 'custom')) {
-      refusals.push(`The check ${JSON.stringify(check.check)} (such as of refine) would be lost: Write a CEL rule`);
+      refusals.push(`The check ${JSON.stringify(check.check)} (such as one of refine) would be lost: Write a CEL rule`);
     }
     if ('pattern' in check && check.pattern instanceof RegExp && check.pattern.flags !== '') {
       refusals.push(`The flags of ${check.pattern} would be lost: Write the pattern without flags`);
@@ -222,7 +222,7 @@ function conformText(json: Json, path: string, refuse: Refuse): Json {
 function refuseUnlessRe2(pattern: string, path: string, refuse: Refuse): void {
   const foreign = /\(\?<?[=!]|\\[1-9]|\\k<|\\u|\\c/.exec(pattern)?.[0];
   if (foreign !== undefined) {
-    refuse(path, `The pattern ${pattern} has ${foreign}, which RE2 does not know: Write it without, or a CEL rule`);
+    refuse(path, `The pattern ${pattern} has ${foreign}, which RE2 does not know: Write it without, or as a CEL rule`);
   }
 }
 
@@ -233,13 +233,13 @@ function refuseUnknown(json: Json, path: string, refuse: Refuse): void {
   }
   const intOrString = json['x-kubernetes-int-or-string'] === true;
   if (!intOrString && (json['anyOf'] !== undefined || json['oneOf'] !== undefined)) {
-    refuse(path, 'A union has no type of its own: Use an object with an enum field and one optional field a variant');
+    refuse(path, 'A union has no type of its own: Use an object with an enum field and one optional field per variant');
     return;
   }
   if (!intOrString && json['type'] === undefined && json['x-kubernetes-preserve-unknown-fields'] !== true) {
     refuse(
       path,
-      "There is no type: Add meta({'x-kubernetes-preserve-unknown-fields': true}) if anything may stand here",
+      "There is no type: Add meta({'x-kubernetes-preserve-unknown-fields': true}) if anything is allowed here",
     );
   }
   if (json['properties'] !== undefined && json['additionalProperties'] !== undefined) {

@@ -75,7 +75,7 @@ describe('askClouds()', () => {
     expect(notes).toEqual([
       expect.stringMatching(
         new RegExp(
-          `^The cloud of DatabaseSpace shop/production, at http.*, was not asked, so .* serve: only the files name it so \\(${field}\\)$`,
+          `^The cloud of DatabaseSpace shop/production, at http.*, was not asked, so .* objects: the files change ${field}$`,
         ),
       ),
     ]);
@@ -85,7 +85,7 @@ describe('askClouds()', () => {
     const { called, notes } = await ask('DatabaseSpace more', {});
     expect(called).toEqual([THERE]);
     expect(notes).toEqual([
-      `The cloud of DatabaseSpace shop/more, at ${THERE}, was not asked, so the statuses of its objects serve: only the files name it`,
+      `The cloud of DatabaseSpace shop/more, at ${THERE}, was not asked, so the plan uses the statuses of its objects: the object is only in the files`,
     ]);
   });
 
@@ -127,7 +127,7 @@ describe('askClouds()', () => {
 
   it('says of one that did not answer well that it could not be asked', async () => {
     const { notes } = await ask(NEXT, { baseURL: 'https://new.example.com', apiTokens: TOKEN }, [secret('theirs')]);
-    expect(notes.join()).toMatch(/could not be asked, so the statuses/);
+    expect(notes.join()).toMatch(/could not be asked, so the plan uses/);
     expect(notes.join()).not.toContain('was not asked');
   });
 });

@@ -34,7 +34,7 @@ export async function askClouds(dependencies: SpaceDependencies, given: Given, s
     const written = onlyInFiles === undefined ? undefined : secretsInFiles(namespace, next, given);
     const refusal = (written === undefined ? onlyInFiles : undefined) ?? refusalOf(next.baseURL, given.policy);
     if (refusal !== undefined) {
-      notes.push(`${cloud} was not asked, so the statuses of its objects serve: ${refusal}`);
+      notes.push(`${cloud} was not asked, so the plan uses the statuses of its objects: ${refusal}`);
       continue;
     }
     try {
@@ -43,7 +43,7 @@ export async function askClouds(dependencies: SpaceDependencies, given: Given, s
       listed.set(object.key, await client.list(signal));
     } catch (error) {
       const why = messageOf(error).trim();
-      notes.push(`${cloud} could not be asked, so the statuses of its objects serve: ${why}`);
+      notes.push(`${cloud} could not be asked, so the plan uses the statuses of its objects: ${why}`);
     }
   }
   return { listed, notes };
@@ -56,11 +56,11 @@ function refusalOf(baseURL: string, policy: UrlPolicy): string | undefined {
 
 /** Why the place and tokens are not those of the object in the cluster; undefined: they are. */
 function newIn({ object, spec, next }: PlannedSpace): string | undefined {
-  if (object.live === undefined) return 'only the files name it';
+  if (object.live === undefined) return 'the object is only in the files';
   const [was, is] = [spec, next].map(whatDecides);
   const changed = Object.entries(is ?? {}).filter(([field, value]) => !isDeepStrictEqual(value, was?.[field]));
   if (changed.length === 0) return undefined;
-  return `only the files name it so (${changed.map(([field]) => field).join(', ')})`;
+  return `the files change ${changed.map(([field]) => field).join(', ')}`;
 }
 
 /** What decides which tokens are sent, and who receives them. */

@@ -36,7 +36,7 @@ describe('The notes of makePlan()', () => {
     };
     const { notes } = await makePlan(await world.input(specs), world.clock);
     expect(notes.join()).toMatch(
-      /: this plan assumes that the login .* works, and that user "app" and database "orders" are not there$/,
+      /: this plan assumes that the login .* works, and that user "app" and database "orders" do not exist$/,
     );
     await world.end();
   });

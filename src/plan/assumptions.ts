@@ -27,7 +27,7 @@ function overBy(objects: readonly PlannedObject[], outcomes: readonly Outcome[])
   };
   return items.filter(isMended).map((item) => {
     const { reason, message } = readyOf(item) ?? {};
-    return `${nameOf(item)} is not Ready now, and nothing in this plan changes that: ${reason}: ${message}. A plan tries no login: it assumes that this is put right before`;
+    return `${nameOf(item)} is not Ready now, and nothing in this plan changes that: ${reason}: ${message}. A plan tries no login: it assumes that this is fixed first`;
   });
 }
 
@@ -42,7 +42,7 @@ function onServers(objects: readonly PlannedObject[], clouds: Clouds): readonly 
     if (object.wanted === undefined || guesses.length === 0) return [];
     const what = guesses.join(', and that ');
     return [
-      `What is on the server of cluster "${clusterID}", which DatabaseCluster ${object.key} takes over, is not known before that server is asked: this plan assumes that ${what}`,
+      `It is not known what is on the server of cluster "${clusterID}", which DatabaseCluster ${object.key} takes over, until that server is asked: this plan assumes that ${what}`,
     ];
   });
 }

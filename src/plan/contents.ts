@@ -78,7 +78,8 @@ export function contentsOf(
     ...[...new Set(absentUsers)].map((name) => `user "${name}"`),
     ...[...new Set(absentDatabases)].map((name) => `database "${name}"`),
   ];
-  const absent = others.length === 0 ? [] : [`${others.join(' and ')} ${others.length === 1 ? 'is' : 'are'} not there`];
+  const absent =
+    others.length === 0 ? [] : [`${others.join(' and ')} ${others.length === 1 ? 'does' : 'do'} not exist`];
   const guesses = wouldTakeOver(owner, cluster) ? [...login.guesses, ...absent] : [];
   return { ...found, admin: login.admin, guesses };
 }

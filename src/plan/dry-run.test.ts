@@ -215,7 +215,7 @@ describe('dryRun()', () => {
     const asked = (coming: readonly string[], spec: object = CLUSTER_SPEC) =>
       dryRun(api, databaseClusterDefinition, manifestOf(spec), undefined, new Set(coming), signal);
     const mistake =
-      'namespace "shop" is not there: create it, add it to the files, or correct metadata.namespace or --namespace';
+      'namespace "shop" does not exist: create it, add it to the files, or correct metadata.namespace or --namespace';
     expect(await asked([])).toEqual({ problems: [mistake] });
     expect(await asked([], { ...CLUSTER_SPEC, state: 'Asleep' })).toEqual({
       problems: [mistake, expect.stringMatching(/^spec\.state cannot be "Asleep"/)],

@@ -50,7 +50,7 @@ export async function dryRun(
 }
 
 function noNamespace(namespace: string): string {
-  return `namespace "${namespace}" is not there: create it, add it to the files, or correct metadata.namespace or --namespace`;
+  return `namespace "${namespace}" does not exist: create it, add it to the files, or correct metadata.namespace or --namespace`;
 }
 
 /**

@@ -82,12 +82,12 @@ describe('documentsIn()', () => {
       ],
       problems: [
         'a.yaml, document 1: DatabaseUser app: apiVersion cannot be "mooring.dev/v1": use mooring.dev/v1alpha1',
-        expect.stringMatching(/^a\.yaml, document 2: is no YAML: .*\(line 7\)$/),
+        expect.stringMatching(/^a\.yaml, document 2: is not YAML: .*\(line 7\)$/),
         'a.yaml, document 3: kind cannot be "DatabaseUsr": use DatabaseSpace, DatabaseCluster, DatabaseUser, Database',
-        'a.yaml, document 3: metadata.name is missing: set it to a text',
+        'a.yaml, document 3: metadata.name is missing: set it to a string',
         'a.yaml, document 5: is a list: write an object',
         'a.yaml, document 6: DatabaseUser app: apiVersion is missing: use mooring.dev/v1alpha1',
-        'a.yaml, document 7: DatabaseUser: metadata.name is missing: set it to a text',
+        'a.yaml, document 7: DatabaseUser: metadata.name is missing: set it to a string',
       ],
     });
   });
@@ -99,6 +99,6 @@ describe('readDocuments()', () => {
   });
 
   it('refuses to plan nothing', () => {
-    expect(() => readDocuments(['package.json'])).toThrow('No object of Mooring is in these files');
+    expect(() => readDocuments(['package.json'])).toThrow('There is no object of Mooring in these files');
   });
 });

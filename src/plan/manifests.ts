@@ -64,7 +64,7 @@ export function readDocuments(paths: readonly string[]): Documents {
   const documents = found.flatMap((each) => each.documents);
   const problems = found.flatMap((each) => each.problems);
   if (problems.length === 0 && !documents.some(({ manifest }) => manifest.apiVersion === API_VERSION))
-    throw new UsageError(`No object of Mooring is in these files: its apiVersion is ${API_VERSION}`);
+    throw new UsageError(`There is no object of Mooring in these files: its apiVersion is ${API_VERSION}`);
   return { documents, problems };
 }
 
@@ -112,7 +112,7 @@ export function documentsIn(file: string, text: string): Documents {
     try {
       values = loadAll(source, { schema: AS_KUBECTL });
     } catch (error) {
-      problems.push({ where: `${name}, document ${++count}`, text: `is no YAML: ${syntaxError(error, line)}` });
+      problems.push({ where: `${name}, document ${++count}`, text: `is not YAML: ${syntaxError(error, line)}` });
       continue;
     }
     for (const value of values) {
@@ -189,7 +189,7 @@ function problemsOf(value: unknown): readonly string[] {
   if (isOurs(value) && apiVersion !== API_VERSION) problems.push(`apiVersion ${shown(apiVersion)}: use ${API_VERSION}`);
   if (isOurs(value) && !KINDS.includes(String(kind))) problems.push(`kind ${shown(kind)}: use ${KINDS.join(', ')}`);
   const name = isRecord(metadata) ? metadata['name'] : undefined;
-  if (!hasName(metadata)) problems.push(`metadata.name ${shown(name)}: set it to a text`);
+  if (!hasName(metadata)) problems.push(`metadata.name ${shown(name)}: set it to a string`);
   const what = KINDS.includes(String(kind)) ? `${[kind, ...(hasName(metadata) ? [name] : [])].join(' ')}: ` : '';
   return problems.map((problem) => `${what}${problem}`);
 }

@@ -295,7 +295,7 @@ describe('makePlan()', () => {
     expect(plan.outcomes.map(({ end }) => end?.ready)).toEqual(['True', 'True']);
     expect(plan.notes).toEqual([
       expect.stringMatching(
-        /^DatabaseSpace shop\/production is not Ready now, and nothing in this plan changes that: CredentialsInvalid: .*cloud-write.*\. A plan tries no login: it assumes that this is put right before$/,
+        /^DatabaseSpace shop\/production is not Ready now, and nothing in this plan changes that: CredentialsInvalid: .*cloud-write.*\. A plan tries no login: it assumes that this is fixed first$/,
       ),
     ]);
     await world.end();

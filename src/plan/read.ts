@@ -81,7 +81,7 @@ async function becoming(
     return [{ definition, key: name.slice(definition.kind.length + 1), live: object, wanted: next }];
   });
   if (objects.some(({ live: object }) => isShared(object)))
-    notes.push('Objects of other namespaces, which a space or cluster here admits, were not looked at');
+    notes.push('Objects in other namespaces that a space or cluster here admits were not looked at');
   const configMaps = await configMapsFor(api, given, objects, notes, signal);
   const secrets = await readSecrets(api, given, objects, notes, signal);
   const namespacesRead = await namespacesOf(api, given, objects, notes, signal);
@@ -109,7 +109,7 @@ async function wantedObjects(
     if (isNameless) return [{ name: definition.kind, where, definition, whole }];
     const before = places.get(name);
     if (before !== undefined) {
-      problems.push({ where, text: `${name}: it stands in ${before} already: keep one of them` });
+      problems.push({ where, text: `${name}: it is already in ${before}: keep one of them` });
       return [];
     }
     places.set(name, where);
@@ -166,7 +166,7 @@ async function namespacesOf(
     } catch (error) {
       if (!(error instanceof KubeError) || error.status !== 403) throw error;
       if (isAsked)
-        notes.push(`Namespace ${name} may not be read by you (get namespaces): whom a selector admits is not known`);
+        notes.push(`You may not read namespace ${name} (get namespaces): it is not known whether a selector admits it`);
     }
   }
   return found;

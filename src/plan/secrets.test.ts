@@ -51,7 +51,7 @@ describe('readSecrets()', () => {
     const stringData = { password: 'canary-new' };
     const { notes } = await read(get, [{ where: 'a.yaml', manifest: { ...manifest, stringData } }]);
     expect(notes).toEqual([
-      'Secret shop/own is another one in the files than in the cluster (more, password): what follows from that, such as a new password on a server, is not in this plan',
+      'Secret shop/own in the files differs from the one in the cluster (more, password): what follows from that, such as a new password on a server, is not in this plan',
     ]);
     const same = { ...manifest, data: { same: there.same } };
     expect((await read(get, [{ where: 'a.yaml', manifest: same }])).notes).toEqual([]);
@@ -63,7 +63,7 @@ describe('readSecrets()', () => {
     });
     expect(seen.size).toBe(0);
     expect(notes).toEqual([
-      'Secrets of namespace shop may not be read by you (get secrets): those that objects name are taken to be there, with logins that work',
+      'You may not read Secrets in namespace shop (get secrets): those that objects name are assumed to exist, with logins that work',
     ]);
   });
 

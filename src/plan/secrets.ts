@@ -69,7 +69,7 @@ export async function readSecrets(
   );
   for (const namespace of [...refused].toSorted())
     notes.push(
-      `Secrets of namespace ${namespace} may not be read by you (get secrets): those that objects name are taken to be there, with logins that work`,
+      `You may not read Secrets in namespace ${namespace} (get secrets): those that objects name are assumed to exist, with logins that work`,
     );
   notes.push(...changed.toSorted());
   return seen;
@@ -84,7 +84,7 @@ function changesOf(key: ObjectKey, { data, stringData }: Manifest, there: Secret
   const names = [...values].filter(([name, value]) => there.data.get(name) !== value).map(([name]) => name);
   if (names.length === 0) return [];
   return [
-    `Secret ${key} is another one in the files than in the cluster (${names.join(', ')}): what follows from that, such as a new password on a server, is not in this plan`,
+    `Secret ${key} in the files differs from the one in the cluster (${names.join(', ')}): what follows from that, such as a new password on a server, is not in this plan`,
   ];
 }
 

@@ -15,7 +15,7 @@ const show = (plan: Plan) => planText(plan, styleFor(false));
 
 describe('planText()', () => {
   it('says of nothing that there is nothing to do', () => {
-    expect(show(planOf(same))).toBe('Nothing to do: everything is as it is declared.\n');
+    expect(show(planOf(same))).toBe('Nothing to do: everything is as declared.\n');
   });
 
   it('shows a changed schema line by line', () => {
@@ -67,7 +67,7 @@ describe('planText()', () => {
 This interrupts: servers stop, or sessions end
   ! DatabaseCluster shop/orders: suspend it
 
-This costs: something new or more is paid for
+This costs money, for something new or larger
   $ DatabaseCluster shop/orders: update it
 
 ~ DatabaseCluster shop/orders (update)
@@ -94,7 +94,7 @@ Note: Nobody was asked
       steps: [{ description: 'deploy it', weight: 'costs', fails: true }],
       end: { ready: 'False', reason: 'RefusedByCloud', message: 'No such region' },
     };
-    expect(show(planOf(refused))).toBe(`This would be tried, and fail
+    expect(show(planOf(refused))).toBe(`This would be tried and would fail
   ✗ DatabaseCluster shop/other: deploy it
 
 + DatabaseCluster shop/other (create)
@@ -148,7 +148,7 @@ Note: Nobody was asked
       end: { ready: 'False', reason: 'CloudUnreachable', message: 'No answer' },
       alsoDue: true,
     };
-    expect(show(planOf(due))).toBe(`Also due, and not because of this (not counted):
+    expect(show(planOf(due))).toBe(`Also due, for other reasons (not counted):
 
   DatabaseSpace shop/production
     1. $ resume it

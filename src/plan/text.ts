@@ -8,7 +8,7 @@ import { WEIGHTS, type Weight } from './weight.ts';
 const CALLED: Readonly<Record<Weight, string>> = {
   destroys: 'destroys data or access for good',
   interrupts: 'interrupts: servers stop, or sessions end',
-  costs: 'costs: something new or more is paid for',
+  costs: 'costs money, for something new or larger',
   changes: 'changes',
 };
 
@@ -28,7 +28,7 @@ export function planText(plan: Plan, style: Style): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-const ALSO_DUE = 'Also due, and not because of this (not counted):';
+const ALSO_DUE = 'Also due, for other reasons (not counted):';
 
 function heavy({ steps, outcomes }: Plan, weight: Weight, style: Style): string {
   const now = steps.filter((step) => step.weight === weight && !step.fails);
@@ -48,7 +48,7 @@ function failing({ steps }: Plan, style: Style): string {
   const found = steps.filter(({ fails }) => fails);
   if (found.length === 0) return '';
   const lines = found.map(({ name, description }) => `  ${style.bad(FAILS)} ${name}: ${description}`);
-  return [style.bad('This would be tried, and fail'), ...lines].join('\n');
+  return [style.bad('This would be tried and would fail'), ...lines].join('\n');
 }
 
 const FAILS = '✗';
@@ -96,7 +96,7 @@ function shown(value: unknown): string {
 function summary({ steps, outcomes }: Plan, isMoreDue: boolean): string {
   const stuck = outcomes.filter(({ end }) => end !== undefined && end.ready !== 'True').length;
   if (steps.length === 0 && stuck === 0 && outcomes.every(({ change }) => change === 'none'))
-    return isMoreDue ? 'Nothing to do because of this.' : 'Nothing to do: everything is as it is declared.';
+    return isMoreDue ? 'Nothing to do because of this.' : 'Nothing to do: everything is as declared.';
   const words = { destroys: 'destructive', interrupts: 'interrupting', costs: 'costly', changes: 'other' };
   const counts = WEIGHTS.map(
     (weight) => [steps.filter((step) => step.weight === weight && !step.fails).length, words[weight]] as const,

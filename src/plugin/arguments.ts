@@ -17,9 +17,9 @@ export interface Flag {
 
 /** The flags of every command that talks to a cluster, as in kubectl. */
 export const CONNECTION_FLAGS = {
-  kubeconfig: { type: 'string', about: 'kubeconfig file; otherwise KUBECONFIG, otherwise the default one' },
-  context: { type: 'string', about: 'context of the kubeconfig; otherwise the current one' },
-  namespace: { type: 'string', short: 'n', about: 'namespace; otherwise that of the context' },
+  kubeconfig: { type: 'string', about: 'kubeconfig file (default: KUBECONFIG, or the usual file)' },
+  context: { type: 'string', about: 'context of the kubeconfig (default: the current one)' },
+  namespace: { type: 'string', short: 'n', about: 'namespace (default: that of the context)' },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export const ALL_NAMESPACES = {

@@ -30,7 +30,7 @@ const annotate = (name: string, value: string | null) => ({ metadata: { annotati
 export const CHANGES: Readonly<Record<string, Change>> = {
   rotate: {
     kinds: ['DatabaseCluster', 'DatabaseUser'],
-    about: 'replaces the password by a new one now',
+    about: 'replaces the password with a new one now',
     sets: `annotation ${ROTATE_AT}`,
     patch: (value) => annotate(ROTATE_AT, value),
     outcome: (item, value, before) => {
@@ -61,26 +61,26 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   },
   pause: {
     kinds: ALL,
-    about: 'has Mooring look and tell, but change nothing',
+    about: 'makes Mooring only look and report, and change nothing',
     sets: `annotation ${PAUSED}`,
     patch: () => annotate(PAUSED, 'true'),
     isOnlySet: true,
-    outcome: () => 'Paused: Mooring looks and tells, and changes nothing until kubectl mooring unpause',
+    outcome: () => 'Paused: Mooring only looks and reports, and changes nothing until kubectl mooring unpause',
   },
   unpause: {
     kinds: ALL,
-    about: 'has Mooring go on',
+    about: 'lets Mooring make changes again',
     sets: `no annotation ${PAUSED}`,
     patch: () => annotate(PAUSED, null),
     isOnlySet: true,
-    outcome: (item) => (item.metadata.annotations?.[PAUSED] === undefined ? 'Mooring goes on' : undefined),
+    outcome: (item) =>
+      item.metadata.annotations?.[PAUSED] === undefined ? 'Unpaused: Mooring makes changes again' : undefined,
   },
 };
 
 /** Throws UsageError if the change does not apply to the kind. */
 export function checkKind(name: string, { kinds }: Change, { kind }: ResourceDefinition): void {
-  if (!kinds.includes(kind))
-    throw new UsageError(`A ${kind} cannot be changed by ${name}: it is for ${kinds.join(', ')}`);
+  if (!kinds.includes(kind)) throw new UsageError(`${name} does not work on a ${kind}, only on ${kinds.join(', ')}`);
 }
 
 function reached(item: Item, reason: string): string | undefined {

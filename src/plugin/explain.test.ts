@@ -126,7 +126,7 @@ describe('explainText()', () => {
     expect(text).toBe(`DatabaseUser shop/app: not looked at yet
 
 Why
-  It is being deleted, and waits for Mooring, which has not looked at that yet: is the operator running, and does it watch this namespace?
+  It is being deleted, and Mooring has not looked at that yet: is the operator running, and does it watch this namespace?
   Before that, Ready was True LoginWorks: User "app" signs in
   ${operator}
 
@@ -181,8 +181,8 @@ Deletion
     expect(explain(item)).toContain(`
 Deletion
   Deletion began 30m ago, and the object is held by mooring.dev/cluster, example.com/audit
-  Mooring holds it until its work there is done. To have it go at once, and leave what it stands for as it is: kubectl annotate databasecluster orders --namespace shop mooring.dev/abandon=true
-  Not held by Mooring, but by whoever set it: example.com/audit
+  Mooring holds it until its work there is done. To remove it at once, and leave what it stands for as it is: kubectl annotate databasecluster orders --namespace shop mooring.dev/abandon=true
+  Held by others, not by Mooring: example.com/audit
 `);
     expect(explanationOf({ items: [item], hidden: new Set() }, item)).toMatchObject({
       deletedAt: '2026-11-21T10:30:00Z',
@@ -219,7 +219,7 @@ Deletion
       paused: false,
       blockedBy: { name: 'DatabaseCluster shop/orders', reason: 'NotThere' },
       whatToDo: ['Create DatabaseCluster shop/orders, or correct the reference to it'],
-      comesFrom: ['DatabaseCluster shop/orders: it is not there'],
+      comesFrom: ['DatabaseCluster shop/orders: it does not exist'],
       lastError: null,
       spec: { clusterRef: { name: 'orders' } },
     });

@@ -27,7 +27,7 @@ export function explainText(inventory: Inventory, item: Item, nowMs: number, sty
     section('Next try', nextTry(item), style),
     section('Last error', lastError(item, nowMs), style),
     section('Missing', missing(item), style),
-    section('There', statusFields(item.status), style),
+    section('Exists', statusFields(item.status), style),
     section('Declared', specFields(item.spec), style),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
@@ -91,9 +91,9 @@ function deletionLines(item: Item, nowMs: number): readonly string[] {
     ...(ours?.length === 0
       ? []
       : [
-          `Mooring holds it until its work there is done. To have it go at once, and leave what it stands for as it is: ${annotate(item, `${ABANDON}=true`)}`,
+          `Mooring holds it until its work there is done. To remove it at once, and leave what it stands for as it is: ${annotate(item, `${ABANDON}=true`)}`,
         ]),
-    ...(others?.length === 0 ? [] : [`Not held by Mooring, but by whoever set it: ${others?.join(', ')}`]),
+    ...(others?.length === 0 ? [] : [`Held by others, not by Mooring: ${others?.join(', ')}`]),
   ];
 }
 
@@ -124,7 +124,7 @@ function whatToDo(inventory: Inventory, item: Item): readonly string[] {
   const isOwn = blocker.name === nameOf(item);
   // The message is shown above.
   if (isOwn && ONLY_THE_MESSAGE.test(help.remedy ?? '')) return [];
-  const remedy = help.remedy ?? `Nothing but to wait: ${help.meaning.charAt(0).toLowerCase()}${help.meaning.slice(1)}`;
+  const remedy = help.remedy ?? `Wait: ${help.meaning.charAt(0).toLowerCase()}${help.meaning.slice(1)}`;
   // The message that this remedy mentions is the blocker's, shown below.
   return [isOwn ? remedy : `For ${blocker.name}: ${remedy}`, ...takeOver(item)];
 }
@@ -149,7 +149,9 @@ function causes(inventory: Inventory, item: Item): readonly string[] {
   if (blocker === undefined || blocker.name === nameOf(item)) return [];
   return ancestorsOf(inventory.items, item).flatMap((each) => {
     if (typeof each === 'string')
-      return [`${each}: ${inventory.hidden.has(each) ? 'you may not see it, or it is not there' : 'it is not there'}`];
+      return [
+        `${each}: ${inventory.hidden.has(each) ? 'you may not see it, or it does not exist' : 'it does not exist'}`,
+      ];
     const { status, reason, message } = readinessOf(each);
     // A Ready object is not in the way.
     return status === 'True' ? [] : [`${nameOf(each)}: Ready is ${status} ${reason}: ${message}`];
@@ -161,12 +163,12 @@ function nextTry(item: Item): readonly string[] {
   if (ready.status === 'True' || ready.reason === NOT_SEEN) return [];
   if (isPaused(item)) return ['Not before it is unpaused.'];
   const stalled = stalledOf(item) !== undefined;
-  const now = `At once after any change of what is named above, or with: ${annotate(item, `--overwrite ${RECONCILE_AT}="$(date +%s)"`)}`;
+  const now = `At once after any change to what is named above, or with: ${annotate(item, `--overwrite ${RECONCILE_AT}="$(date +%s)"`)}`;
   const pace = stalled
     ? 'By itself only now and then (after 1 minute, growing to 30): a person must act first.'
     : reasonHelp(item.kind, ready.reason)?.chapter === 'Tried again'
       ? 'By itself, after pauses that grow from 1 second to 5 minutes.'
-      : 'By itself, as soon as what is waited for is there.';
+      : 'By itself, as soon as what it waits for happens.';
   return [pace, now];
 }
 

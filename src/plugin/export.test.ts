@@ -72,10 +72,10 @@ describe('exportText()', () => {
   it('says of a cluster whose id no object can name that it is left out, and of none that there is none', () => {
     const odd = { ...cluster, id: 'Odd\nkind: Secret' };
     const text = exportText([odd, cluster], [], options);
-    expect(text).toContain('\n# Left out, as an object cannot name it: cluster "Odd\\nkind: Secret"\n---\n');
+    expect(text).toContain('\n# Left out, as no object can name it: cluster "Odd\\nkind: Secret"\n---\n');
     expect(exported([odd, cluster], [], options)).toHaveLength(1);
     expect(exportText([odd], [], options)).toMatch(/^# Left out.*\n$/);
-    expect(exportText([], [], options)).toBe('# Nothing: there is no cluster in the space.\n');
+    expect(exportText([], [], options)).toBe('# Nothing: the space has no clusters.\n');
   });
 
   it.each(['\u2028', '\u2029', '\u0085', '\r'])('has nothing of an id below the line that names it: %j', (end) => {

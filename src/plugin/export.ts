@@ -21,9 +21,9 @@ export interface ExportOptions {
 /** Reports whether the API server accepts the id, by the same rule as in CEL. */
 const isPossible = (id: string) => CLUSTER_ID.test(id) && id.length <= MAX_CLUSTER_ID;
 
-const INTRO = `# Every cluster of the space as a manifest. Those that no object stands for yet are only observed: applying this changes
-# nothing in the cloud. To have Mooring manage one, remove its line managementPolicy: Observe, and where its login is not
-# the one that new clusters come with, name a Secret with it in adminCredentials.existingSecretRef.
+const INTRO = `# Every cluster of the space as a manifest. Clusters without an object are only observed: applying this changes nothing
+# in the cloud. To let Mooring manage one, remove its line managementPolicy: Observe. If its login is not the one that new
+# clusters come with, also name a Secret with it in adminCredentials.existingSecretRef.
 `;
 
 /** Manifests for the space's clusters: as declared if an object stands for them, otherwise to adopt them. No secrets. */
@@ -39,11 +39,10 @@ export function exportText(clusters: readonly Cluster[], objects: readonly Item[
   });
   const left = sorted
     .filter(({ id }) => !owners.has(id) && !isPossible(id))
-    .map(({ id }) => `# Left out, as an object cannot name it: cluster ${printableCell(JSON.stringify(id))}\n`)
+    .map(({ id }) => `# Left out, as no object can name it: cluster ${printableCell(JSON.stringify(id))}\n`)
     .join('');
-  if (clusters.length === 0) return '# Nothing: there is no cluster in the space.\n';
-  if (documents.length === 0)
-    return left === '' ? '# Nothing: an object stands for every cluster of the space.\n' : left;
+  if (clusters.length === 0) return '# Nothing: the space has no clusters.\n';
+  if (documents.length === 0) return left === '' ? '# Nothing: every cluster of the space has an object.\n' : left;
   return INTRO + left + documents.map((each) => `---\n${dump(each, { lineWidth: 120, noRefs: true })}`).join('');
 }
 

@@ -262,7 +262,7 @@ export function readinessOf(item: Item): Pick<Condition, 'status' | 'reason' | '
   const what =
     item.metadata.deletionTimestamp === undefined
       ? 'Mooring has not looked at this version of the object yet'
-      : 'It is being deleted, and waits for Mooring, which has not looked at that yet';
+      : 'It is being deleted, and Mooring has not looked at that yet';
   return {
     status: 'Unknown',
     reason: NOT_SEEN,

@@ -22,8 +22,8 @@ export function commandFor(
 /** `node`: `kind namespace/name`. `names`: the names of that kind in that namespace. */
 export function notThere(node: string, names: readonly string[]): string {
   const meant = didYouMean(node.slice(node.indexOf('/') + 1), names, (name) => `"${name}"`);
-  const all = 'kubectl mooring status --all-namespaces shows what is';
-  return `${node} is not there: check its name and --namespace; ${all}${meant === '' ? '' : `.${meant}`}`;
+  const all = 'kubectl mooring status --all-namespaces lists what exists';
+  return `${node} does not exist: check its name and --namespace; ${all}${meant === '' ? '' : `.${meant}`}`;
 }
 
 /** The names of those `nodes`, each `kind namespace/name`, that have the kind and namespace of `node`. */
@@ -65,7 +65,7 @@ export function parseName(word: string, { kind, singular }: ResourceDefinition):
   const name = word.slice(slash + 1);
   if (name === '') throw new UsageError(`Name a ${kind}: NAME or ${singular}/NAME`);
   if (slash >= 0 && definitionOf(word.slice(0, slash)).kind !== kind)
-    throw new UsageError(`"${word}" is no ${kind}: name one by its name alone, or as ${singular}/NAME`);
+    throw new UsageError(`"${word}" is not a ${kind}: write NAME or ${singular}/NAME`);
   return name;
 }
 

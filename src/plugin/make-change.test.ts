@@ -102,12 +102,12 @@ describe('makeChange()', () => {
     await desk.clock.advance(19_000);
     expect(desk.lines).toEqual(['Waiting for Mooring to look at it']);
     const { code, text } = await end(12_000);
-    const asked = 'Nothing was heard of it for 20 s: is the operator running, and does it watch this namespace?';
+    const asked = 'No progress was seen for 20 s: is the operator running, and does it watch this namespace?';
     expect(desk.lines).toEqual([desk.lines[0], `Waiting for Mooring to look at it. ${asked}`]);
     expect(code).toBe(TIMED_OUT);
     expect(text).toContain(asked);
     expect(text).toContain(
-      'What was set stays (state: Suspended), and Mooring takes it up when it runs and watches this namespace.',
+      'What was set stays (state: Suspended), and Mooring acts on it once it runs and watches this namespace.',
     );
   });
 
@@ -121,7 +121,7 @@ describe('makeChange()', () => {
     await desk.clock.advance(5_000);
     expect(desk.lines.at(-1)).toBe('Waiting for Mooring to look at it');
     await desk.clock.advance(20_000);
-    expect(desk.lines.at(-1)).toContain('Nothing was heard of it for 20 s');
+    expect(desk.lines.at(-1)).toContain('No progress was seen for 20 s');
     await end(90_000);
   });
 
@@ -129,12 +129,12 @@ describe('makeChange()', () => {
     const desk = await aDesk();
     const { end } = await desk.make('rotate', { timeoutMs: 60_000 });
     await desk.clock.advance(25_000);
-    expect(desk.lines.at(-1)).toMatch(/^Waiting for Mooring to begin\. Nothing was heard of it for 20 s/);
+    expect(desk.lines.at(-1)).toMatch(/^Waiting for Mooring to begin\. No progress was seen for 20 s/);
     const { metadata } = (await desk.kube.get(DATABASE_CLUSTERS, ref)) ?? {};
     const status = { lastHandledRotateAt: metadata?.annotations?.['mooring.dev/rotate-at'] };
     await desk.kube.patch(DATABASE_CLUSTERS, ref, { status }, { subresource: 'status' });
     const { text } = await end(60_000);
-    expect(text).toContain('The last word was: The new password is being put in place\n');
+    expect(text).toContain('Last progress: The new password is being put in place\n');
     expect(text).toContain('and Mooring goes on with it.');
   });
 
@@ -191,8 +191,8 @@ describe('makeChange()', () => {
     const { code, text } = await end(6_000);
     expect(code).toBe(TIMED_OUT);
     expect(text).toBe(
-      'Not done in 5 s. The last word was: Waiting for Mooring to begin\n' +
-        'What was set stays (annotation mooring.dev/rotate-at), and Mooring takes it up when it runs and watches this namespace. Look with: kubectl mooring status databasecluster/orders --namespace shop',
+      'Not done in 5 s. Last progress: Waiting for Mooring to begin\n' +
+        'What was set stays (annotation mooring.dev/rotate-at), and Mooring acts on it once it runs and watches this namespace. Look with: kubectl mooring status databasecluster/orders --namespace shop',
     );
   });
 
@@ -210,7 +210,7 @@ describe('makeChange()', () => {
     const { end } = await desk.make('rotate', { timeoutMs: 1_000, api });
     const { code, text } = await end(2_000);
     expect(code).toBe(TIMED_OUT);
-    expect(text).toMatch(/^Not done in 1 s\. Nothing was seen of it in that time\.\nWhat was set stays/);
+    expect(text).toMatch(/^Not done in 1 s\. No progress was seen in that time\.\nWhat was set stays/);
   });
 
   it('says the same after Ctrl-C', async () => {
@@ -238,7 +238,7 @@ describe('makeChange()', () => {
     broken = false;
     await desk.tell('True', 'Suspended', 'It sleeps');
     expect(await end(1_000)).toMatchObject({ code: 0 });
-    expect(desk.lines.filter((line) => line.includes('is asked again: Refused'))).toHaveLength(1);
+    expect(desk.lines.filter((line) => line.includes('is tried again: Refused'))).toHaveLength(1);
   });
 
   it('does not claim that anything was set where the answer to that was lost', async () => {
@@ -247,7 +247,7 @@ describe('makeChange()', () => {
     const { ended } = await desk.make('suspend', { api });
     expect(await ended).toEqual({
       code: 1,
-      text: expect.stringMatching(/^Whether state: Suspended was set is not known/),
+      text: expect.stringMatching(/^It is not known whether state: Suspended was set/),
     });
   });
 
@@ -260,7 +260,7 @@ describe('makeChange()', () => {
     const { ended } = await desk.make('suspend');
     expect(await ended).toMatchObject({
       code: 1,
-      text: expect.stringMatching(/^DatabaseCluster shop\/orders is not there: check/),
+      text: expect.stringMatching(/^DatabaseCluster shop\/orders does not exist: check/),
     });
   });
 

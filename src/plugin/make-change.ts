@@ -59,7 +59,7 @@ export async function makeChange(request: ChangeRequest, tools: ChangeTools): Pr
     set = itemOf(definition, await api.patch(resourceOf(definition), ref, change.patch(value), undefined, signal));
   } catch (error) {
     if (!(error instanceof HttpError) || error.kind === 'unreachable') throw error;
-    const text = `Whether ${change.sets} was set is not known: the API server's answer did not come. Look with: ${status}`;
+    const text = `It is not known whether ${change.sets} was set, as the API server did not answer. Look with: ${status}`;
     return { code: signal.aborted ? INTERRUPTED : 1, text };
   }
   const operator = operatorWatch(tools);
@@ -69,7 +69,7 @@ export async function makeChange(request: ChangeRequest, tools: ChangeTools): Pr
   if (end.code === 0) return withSign(end, change.isOnlySet === true ? await operator() : undefined);
   return {
     ...end,
-    text: `${end.text}\nWhat was set stays (${change.sets}), and Mooring ${isIdle ? 'takes it up when it runs and watches this namespace' : 'goes on with it'}. Look with: ${status}`,
+    text: `${end.text}\nWhat was set stays (${change.sets}), and Mooring ${isIdle ? 'acts on it once it runs and watches this namespace' : 'goes on with it'}. Look with: ${status}`,
   };
 }
 
@@ -114,7 +114,7 @@ async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operat
       if (overdue.signal.aborted)
         return {
           code: TIMED_OUT,
-          text: `Not done in ${request.timeoutMs / 1000} s. ${told === '' ? 'Nothing was seen of it in that time.' : `The last word was: ${told}`}`,
+          text: `Not done in ${request.timeoutMs / 1000} s. ${told === '' ? 'No progress was seen in that time.' : `Last progress: ${told}`}`,
           isIdle: idleSince !== undefined,
         };
     }
@@ -123,7 +123,7 @@ async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operat
   }
 }
 
-const IDLE = `Nothing was heard of it for ${IDLE_MS / 1000} s: is the operator running, and does it watch this namespace?`;
+const IDLE = `No progress was seen for ${IDLE_MS / 1000} s: is the operator running, and does it watch this namespace?`;
 
 /** Undefined: not done yet. */
 async function look(
@@ -142,7 +142,7 @@ async function look(
   } catch (error) {
     if (over.aborted) return undefined;
     if (!isPassing(error)) return { code: 1, text: messageOf(error) };
-    tell(`The API server does not answer, and is asked again: ${messageOf(error)}`);
+    tell(`The API server does not answer, and is tried again: ${messageOf(error)}`);
     return undefined;
   }
   if (found === undefined || found.item.metadata.uid !== before.metadata.uid)

@@ -60,7 +60,7 @@ describe('obstacleOf()', () => {
     expect(obstacle('rotate', user(waiting), [above, space])).toMatch(
       /DatabaseSpace shop\/production: CredentialsInvalid: No/,
     );
-    expect(obstacle('rotate', user(waiting), [])).toContain('DatabaseCluster shop/orders is not there');
+    expect(obstacle('rotate', user(waiting), [])).toContain('DatabaseCluster shop/orders does not exist');
   });
 
   it('does not guess at what may not be seen', () => {

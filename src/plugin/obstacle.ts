@@ -17,7 +17,7 @@ export function obstacleOf(name: string, inventory: Inventory, item: Item): stri
   if (item.metadata.deletionTimestamp !== undefined) return 'It is being deleted.';
   if (isPaused(item)) return `It is paused: Mooring changes nothing about it. First: ${commandFor('unpause', item)}`;
   if (isOnlyObserved(item))
-    return 'It is only observed (managementPolicy: Observe): Mooring changes nothing about it. First set Manage there.';
+    return 'It is only observed (managementPolicy: Observe): Mooring changes nothing about it. First set managementPolicy: Manage.';
   return (name === 'rotate' ? againstRotation(inventory, item) : withoutCluster(item)) ?? inTheWay(inventory, item);
 }
 
@@ -41,7 +41,7 @@ function isOnlyObserved({ kind, spec }: Item): boolean {
 function againstRotation(inventory: Inventory, item: Item): string | undefined {
   const own = item.kind === databaseUserDefinition.kind ? item.spec['passwordSecretRef'] : undefined;
   if (isRecord(own))
-    return `Its password is your own: change it in Secret "${String(own['name'])}", and Mooring takes it over.`;
+    return `Its password is your own: change it in Secret "${String(own['name'])}", and Mooring applies it.`;
   const [parent] = ancestorsOf(inventory.items, item);
   const cluster = item.kind === databaseClusterDefinition.kind ? item : parent;
   if (typeof cluster === 'object' && cluster.spec['state'] === 'Suspended') {
@@ -60,7 +60,7 @@ function inTheWay(inventory: Inventory, item: Item): string | undefined {
   const blocker = blockerOf(inventory, item);
   if (blocker === undefined || blocker.name === nameOf(item)) return undefined;
   const found = inventory.items.find((each) => nameOf(each) === blocker.name);
-  if (found === undefined) return `It waits for what is not there: ${blocker.message}`;
+  if (found === undefined) return `It waits for a missing object: ${blocker.message}`;
   if (isPaused(found) && !isReady(found))
     return `It waits for ${blocker.name}, which is paused. First: ${commandFor('unpause', found)}`;
   if (stalledOf(found) === undefined) return undefined;

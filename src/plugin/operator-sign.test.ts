@@ -36,9 +36,9 @@ async function signOf(leases: Leases, aheadSeconds = 0) {
 describe('operatorSign()', () => {
   it('says since when nobody has renewed the Lease of the operator', async () => {
     expect(await signOf([['mooring-system/mooring', 300]])).toBe(
-      'No operator seems to be running: Lease mooring-system/mooring was last renewed 5m ago, and nobody holds it since (an operator without --leader-elect has none)',
+      'No operator seems to be running: Lease mooring-system/mooring was last renewed 5m ago, and nobody has held it since (an operator without --leader-elect has no Lease)',
     );
-    expect(await signOf([['mooring-system/mooring', 300, '']])).toContain('was given back 5m ago');
+    expect(await signOf([['mooring-system/mooring', 300, '']])).toContain('was released 5m ago');
   });
 
   it.each<[string, Leases]>([

@@ -83,8 +83,8 @@ function kept<T>(clock: Pick<Clock, 'monotonic'>, forMs: number, read: () => Pro
 function told({ metadata, spec }: Lease, nowMs: number): string {
   const name = `${metadata.namespace}/${metadata.name}`;
   const since = age(spec.renewTime, nowMs);
-  const how = (spec.holderIdentity ?? '') === '' ? `was given back ${since} ago` : `was last renewed ${since} ago`;
-  return `No operator seems to be running: Lease ${name} ${how}, and nobody holds it since (an operator without --leader-elect has none)`;
+  const how = (spec.holderIdentity ?? '') === '' ? `was released ${since} ago` : `was last renewed ${since} ago`;
+  return `No operator seems to be running: Lease ${name} ${how}, and nobody has held it since (an operator without --leader-elect has no Lease)`;
 }
 
 function isAlive(lease: Lease, nowMs: number): boolean {

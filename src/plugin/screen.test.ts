@@ -20,10 +20,10 @@ test('A screen shows what fits in its window, says how much does not, and always
     `${BEFORE}line 0`,
     'line 1',
     'line 2',
-    '… 97 more lines, for which this window is too low',
+    '… 97 more lines do not fit into this window',
     AFTER,
   ]);
-  expect(drawn(6, lines, 'away\n')).toContain('line 1\n… 98 more lines, for which this window is too low\n\naway\n');
+  expect(drawn(6, lines, 'away\n')).toContain('line 1\n… 98 more lines do not fit into this window\n\naway\n');
   for (const unknown of [undefined, 0]) expect(drawn(unknown, lines)).toContain('line 99');
 });
 

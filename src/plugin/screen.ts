@@ -28,5 +28,5 @@ function fitting(text: string, note: string, rows: number): readonly string[] {
   const room = Math.max(1, rows - 1 - below.length);
   if (lines.length <= room) return [...lines, ...below];
   const shown = lines.slice(0, room - 1);
-  return [...shown, `… ${lines.length - shown.length} more lines, for which this window is too low`, ...below];
+  return [...shown, `… ${lines.length - shown.length} more lines do not fit into this window`, ...below];
 }

@@ -39,7 +39,7 @@ export async function sessionFor(
   const username = value('username');
   const baseURL = target.server ?? value('uri');
   if (username === undefined || baseURL === undefined)
-    throw new Error(`Secret "${secretName}" in namespace "${target.namespace}" is not there, or not whole`);
+    throw new Error(`Secret "${secretName}" in namespace "${target.namespace}" does not exist, or is incomplete`);
   const ca = await caFor(api, target, signal);
   const client = new ServerClient({
     baseURL,
@@ -71,8 +71,8 @@ function withHelp(error: unknown, baseURL: string, { server }: ServerTarget): un
   if (!(error instanceof ApiError) || (error.kind !== 'unreachable' && error.kind !== 'lost')) return error;
   const help =
     server === undefined
-      ? `Where only the Kubernetes cluster reaches ${baseURL}: kubectl port-forward to something there that does, and --server=https://127.0.0.1:PORT`
-      : 'Check --server: does what forwards the port still run?';
+      ? `If only the Kubernetes cluster can reach ${baseURL}: kubectl port-forward to something there that can, and use --server=https://127.0.0.1:PORT`
+      : 'Check --server: is the port still being forwarded?';
   return new Error(`${error.message}\n${help}`, { cause: error });
 }
 

@@ -74,7 +74,7 @@ describe('Shell', () => {
     simulator.faults.add({ match: { operation: 'commitTransaction' }, effect: 'errorBefore', status, times: 1 });
     const text = await type('\\commit');
     expect(text).toContain(`HTTP ${status}`);
-    expect(text.includes('Whether it was kept is not known: look before you do it again')).toBe(isUnknown);
+    expect(text.includes('It is not known whether it was committed: check before you repeat it')).toBe(isUnknown);
   });
 
   it('ends a read with \\commit as well, which keeps nothing and is no commit', async () => {
@@ -226,7 +226,7 @@ describe('Ctrl-C', () => {
     expect(shell.giveUp()).toBe(true);
     expect(await reply).toEqual({
       text: expect.stringMatching(
-        /: it was canceled\nThe server may go on with it: \\rollback discards what it does\.\n$/,
+        /: it was canceled\nThe server may still be running it: \\rollback discards what it does\.\n$/,
       ),
       failed: true,
     });

@@ -6,14 +6,14 @@ import { answerText } from './answer.ts';
 import { INTERRUPTED } from './exit-code.ts';
 import { TRANSACTION_TYPES, type TransactionType, withTypeHelp } from './query-type.ts';
 
-export const SHELL_HELP = `Queries go over as many lines as they need, and end with an empty line, or with \\commit, \\rollback or \\quit.
+export const SHELL_HELP = `A query takes as many lines as it needs, and ends with an empty line, or with \\commit, \\rollback or \\quit.
   \\begin read|write|schema   opens a transaction, for all queries until it ends
   \\commit                    keeps what was changed in it
   \\rollback                  discards it
   \\database NAME             uses another database
   \\help                      shows this
   \\quit                      ends, and discards an open transaction
-Outside of a transaction each query has one of its own: a read, unless \\write or \\schema stands before it; these are
+Outside a transaction each query has one of its own: a read, unless \\write or \\schema comes first; these are
 committed.
 `;
 
@@ -99,7 +99,7 @@ export class Shell {
   }
 
   #leftRunning(): string {
-    const goesOn = 'The server may go on with it';
+    const goesOn = 'The server may still be running it';
     return this.#transaction === undefined ? `${goesOn}.` : `${goesOn}: \\rollback discards what it does.`;
   }
 
@@ -160,14 +160,14 @@ export class Shell {
       case '?':
         return { text: SHELL_HELP };
       default:
-        return { text: `There is no command "\\${name}": \\help shows those that there are\n`, failed: true };
+        return { text: `There is no command "\\${name}": \\help lists the commands\n`, failed: true };
     }
   }
 
   async #begin(word: string, signal: AbortSignal): Promise<Reply> {
     const type = TRANSACTION_TYPES.find((each) => each === word);
     if (type === undefined)
-      return { text: `There is no transaction "${word}": use ${TRANSACTION_TYPES.join(', ')}\n`, failed: true };
+      return { text: `There is no transaction type "${word}": use ${TRANSACTION_TYPES.join(', ')}\n`, failed: true };
     if (this.#transaction !== undefined)
       return { text: 'A transaction is open already: \\commit or \\rollback first\n', failed: true };
     const request = { databaseName: this.#database, transactionType: type };
@@ -193,7 +193,7 @@ export class Shell {
       await this.#session.use((client, token) => client.commitTransaction(token, open.id, signal), signal);
     } catch (error) {
       if (!(error instanceof ApiError) || !error.effectUnknown) throw error;
-      throw new Error(`${error.message}\nWhether it was kept is not known: look before you do it again`, {
+      throw new Error(`${error.message}\nIt is not known whether it was committed: check before you repeat it`, {
         cause: error,
       });
     }

@@ -31,7 +31,7 @@ export async function readSpace(
     const names = await namesIn(api, databaseSpaceDefinition, ref.namespace, signal);
     const meant = nearest(ref.name, names);
     const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`;
-    throw new Error(`DatabaseSpace "${ref.name}" in namespace "${ref.namespace}" is not there${hint}`);
+    throw new Error(`DatabaseSpace "${ref.name}" in namespace "${ref.namespace}" does not exist${hint}`);
   }
   const parsed = parseSpec(databaseSpaceDefinition, 'spec' in object ? object.spec : undefined);
   if (!parsed.ok) throw new Error(`DatabaseSpace "${ref.name}" cannot be used: ${parsed.message}`);

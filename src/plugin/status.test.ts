@@ -52,9 +52,9 @@ describe('statusText()', () => {
     ];
     const lines = show(items, undefined, new Set(['DatabaseSpace platform/production']));
     expect(lines[1]).toMatch(
-      /^DatabaseCluster shop\/orders +- +NotThere +it is not there: create it, or correct the reference$/,
+      /^DatabaseCluster shop\/orders +- +NotThere +it does not exist: create it, or correct the reference$/,
     );
-    expect(lines[2]).toMatch(/ {2}DatabaseCluster shop\/orders is not there: create it, or correct the reference$/);
+    expect(lines[2]).toMatch(/ {2}DatabaseCluster shop\/orders does not exist: create it, or correct the reference$/);
     expect(lines[3]).toMatch(/^DatabaseSpace platform\/production +\? +you may not see it/);
   });
 
@@ -81,7 +81,7 @@ describe('statusText()', () => {
 
   it('says of an object that is being deleted, and that nobody has looked at since, that it waits', () => {
     const items = [anItem('DatabaseSpace', 'shop/production', { generation: 2, deleted: true })];
-    expect(show(items)[1]).toMatch(/Unknown +NotSeen +2h +It is being deleted, and waits for Mooring/);
+    expect(show(items)[1]).toMatch(/Unknown +NotSeen +2h +It is being deleted, and Mooring has not/);
   });
 
   it('says of an object that is on its way out that it is', () => {
@@ -185,7 +185,7 @@ describe('statusText()', () => {
   it('lists clusters of the cloud that nobody manages', () => {
     const status = { unmanagedClusters: [{ clusterID: 'legacy' }, { clusterID: 'test-7' }] };
     const text = show([anItem('DatabaseSpace', 'shop/production', { status })]).join('\n');
-    expect(text).toContain('the cloud has 2 more, which no object stands for: legacy, test-7');
+    expect(text).toContain('the cloud has 2 more that have no object: legacy, test-7');
   });
 
   it('says of nothing whose namespace that is, and whether there is such a one', () => {

@@ -59,8 +59,8 @@ function cellsOf({ item, name }: Node, inventory: Inventory, nowMs: number): rea
   if (item === undefined) {
     const hidden = inventory.hidden.has(name);
     return hidden
-      ? ['?', '', '', 'you may not see it, or it is not there']
-      : ['-', NOT_THERE, '', 'it is not there: create it, or correct the reference'];
+      ? ['?', '', '', 'you may not see it, or it does not exist']
+      : ['-', NOT_THERE, '', 'it does not exist: create it, or correct the reference'];
   }
   const { status, reason } = readinessOf(item);
   return [status, reason, age(item.metadata.creationTimestamp, nowMs), inTheWay(item, inventory)];
@@ -114,5 +114,5 @@ function unmanagedOf(item: Item): readonly string[] {
   const found = isRecord(item.status) ? item.status['unmanagedClusters'] : undefined;
   if (!Array.isArray(found) || found.length === 0) return [];
   const ids = found.map((each) => (isRecord(each) ? String(each['clusterID']) : '')).join(', ');
-  return [`${nameOf(item)}: the cloud has ${found.length} more, which no object stands for: ${ids}`];
+  return [`${nameOf(item)}: the cloud has ${found.length} more that have no object: ${ids}`];
 }

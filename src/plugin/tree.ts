@@ -74,6 +74,10 @@ export function blockerOf(inventory: Inventory, item: Item): Blocker | undefined
   const [parent] = ancestorsOf(inventory.items, item);
   if (parent === undefined || inventory.hidden.has(String(parent))) return own;
   if (typeof parent === 'string')
-    return { name: parent, reason: NOT_THERE, message: `${parent} is not there: create it, or correct the reference` };
+    return {
+      name: parent,
+      reason: NOT_THERE,
+      message: `${parent} does not exist: create it, or correct the reference`,
+    };
   return blockerOf(inventory, parent) ?? own;
 }

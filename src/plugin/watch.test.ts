@@ -41,7 +41,7 @@ describe('watchDrawing()', () => {
     const { clock, shown, end } = watching(['a\n', AWAY, AWAY, 'b\n'], true);
     await clock.advance(5_000);
     const line =
-      'The API server does not answer since 2026-11-21T11:00:02Z, and is asked again every 2 s: connect ECONNREFUSED\n';
+      'The API server has not answered since 2026-11-21T11:00:02Z, and is tried again every 2 s: connect ECONNREFUSED\n';
     expect(shown).toEqual(['drawn: a\n', `drawn: a\n${line}`, `drawn: a\n${line}`]);
     await clock.advance(2_000);
     expect(shown.at(-1)).toBe('drawn: b\n');
@@ -54,7 +54,7 @@ describe('watchDrawing()', () => {
     await clock.advance(9_000);
     expect(shown).toEqual([
       'a\n',
-      expect.stringContaining('since 2026-11-21T11:00:02Z, and is asked again every 2 s: overloaded'),
+      expect.stringContaining('since 2026-11-21T11:00:02Z, and is tried again every 2 s: overloaded'),
       'b\n',
       expect.stringContaining('since 2026-11-21T11:00:08Z'),
     ]);

@@ -44,7 +44,7 @@ export async function watchDrawing(draw: () => Promise<string>, tools: WatchTool
       if (last === undefined || !isPassing(error)) throw error;
       const isNew = awaySince === undefined;
       awaySince ??= instant(clock.now());
-      const line = `The API server does not answer since ${awaySince}, and is asked again every ${WATCH_MS / 1000} s: ${messageOf(error).trim()}\n`;
+      const line = `The API server has not answered since ${awaySince}, and is tried again every ${WATCH_MS / 1000} s: ${messageOf(error).trim()}\n`;
       // On a screen the last view stays above the line; elsewhere printing it once is enough.
       if (screen !== undefined) screen.draw(last, line);
       else if (isNew) stdout(line);

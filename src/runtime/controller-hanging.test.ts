@@ -8,20 +8,20 @@ import { WORKERS_IN_ALL } from './workqueue.ts';
 const CONCURRENCY = 10;
 const TIMEOUT_MS = 20_000;
 const WORK_MS = 50;
-/** From one check of what is well to the next. */
+/** The time between two checks of a healthy toy. */
 const CHECK_MS = 60_000;
-/** Until each of a hundred has failed once, and is known. */
+/** Long enough for each of a hundred to have failed once. */
 const KNOWN_MS = 10 * 60_000;
 
-/** What hangs, and whose place is which: `groupOf` of a hanging toy's number. */
+/** How many toys hang, and the group of each: `groupOf` its number. */
 interface Setting {
   readonly hanging: number;
   readonly groupOf: (index: number) => string;
 }
 
 /**
- * Toys of which each is on a server of its own. Those of `hanging` did well, until their servers took connections and answered nothing
- * any more: each is looked at again and again, as a cluster is, where its circuit breaker lets it.
+ * Toys with a server each. Those of `hanging` are well until their servers accept connections but no longer answer. Each is looked
+ * at again and again, like a cluster, when its circuit breaker allows it.
  */
 async function aWorld({ hanging, groupOf }: Setting) {
   const world = { ...aCluster(), random: createSeededRandom(1) };
@@ -30,7 +30,7 @@ async function aWorld({ hanging, groupOf }: Setting) {
   const began = new Map<string, number>();
   const healed = new Set<string>();
   const answered = new Set<string>();
-  /** When it was found that a server hangs. */
+  /** When each server was found to hang. */
   const foundAt = new Map<string, number>();
   let hangs = false;
   const answers = async (name: string): Promise<boolean> => {
@@ -64,7 +64,7 @@ async function aWorld({ hanging, groupOf }: Setting) {
   const hungAt = clock.monotonic();
   await clock.advance(60_000);
 
-  /** For how long the toy waits for a worker after `ask`. */
+  /** Returns how long the toy waits for a worker after `ask`. */
   const waited = async (name: string, ask: () => void | Promise<void>): Promise<number> => {
     const from = clock.monotonic();
     began.delete(name);
@@ -74,7 +74,7 @@ async function aWorld({ hanging, groupOf }: Setting) {
     await clock.advance(WORK_MS + 1_000);
     return ms;
   };
-  /** The longest that a toy of the group waits in so long: one that is edited, one that is new, and one that goes on. */
+  /** Returns the longest waits of toys in the group during that time: edited, new, and going on. */
   const longestWaits = async (group: string, forMs: number) => {
     const waits = { edited: 0, isNew: 0, goesOn: 0 };
     const until = clock.monotonic() + forMs;
@@ -87,7 +87,7 @@ async function aWorld({ hanging, groupOf }: Setting) {
     }
     return waits;
   };
-  /** How long it takes until a server that hung, and is back, is found to be. */
+  /** Returns how long it takes to find that a server that hung is back. */
   const foundAfter = async (name: string): Promise<number> => {
     const from = clock.monotonic();
     healed.add(name);
@@ -100,11 +100,11 @@ async function aWorld({ hanging, groupOf }: Setting) {
 const NONE = { edited: 0, isNew: 0, goesOn: 0 };
 
 test.each([
-  ['one group, and so is who waits', () => 'a', 'a'],
-  ['one group, and who waits of another', () => 'a', 'b'],
+  ['one group, with the one that waits in it', () => 'a', 'a'],
+  ['one group, with the one that waits in another', () => 'a', 'b'],
   ['a group each', (index: number) => `a-${index}`, 'b'],
 ])(
-  'Controller lets nobody wait for servers that hang, be they many: of %s',
+  'Controller lets nobody wait for servers that hang, however many: %s',
   async (_, groupOf, group) => {
     for (const hanging of [10, 30, 100]) {
       const { clock, longestWaits, controller } = await aWorld({ hanging, groupOf });
@@ -118,14 +118,14 @@ test.each([
   60_000,
 );
 
-/** A try that hangs still, a pause, one in vain as it comes before the breaker lets it be tried, and another pause. */
+/** A try that still hangs, a pause, a try before the breaker lets one through, and another pause. */
 const FOUND_MS = TIMEOUT_MS + 15_000 + 30_000;
 
 test.each([
   ['one group', () => 'a'],
   ['a group each', (index: number) => `a-${index}`],
 ])(
-  'Controller finds that one of a hundred servers that hang, of %s, is back as soon as if it were alone',
+  'Controller finds that one of a hundred hanging servers (%s) is back as soon as if it were the only one',
   async (_, groupOf) => {
     const { clock, foundAfter } = await aWorld({ hanging: 100, groupOf });
     await clock.advance(KNOWN_MS);
@@ -136,23 +136,20 @@ test.each([
   60_000,
 );
 
-/** Of ten workers eight at once, for seven seconds each; and the last ones hang for as long as a call may. */
+/** Eight of ten workers at once, for seven seconds each, and the last calls hang for as long as they may. */
 const ALL_FOUND_MS = CHECK_MS + Math.ceil(60 / 8) * 7_000 + TIMEOUT_MS;
 
 test.each([
   ['one group', () => 'a'],
   ['a group each', (index: number) => `a-${index}`],
-])(
-  'Controller finds of sixty servers that were well that they hang, of %s, without one waiting for the other',
-  async (_, groupOf) => {
-    const { clock, foundAt, hungAt, controller } = await aWorld({ hanging: 60, groupOf });
-    const handedOut = () => [...controller.queue.inProgress.keys()].length;
-    let most = 0;
-    await clock.runUntil(() => {
-      most = Math.max(most, handedOut());
-      return foundAt.size === 60;
-    }, 'all are found to hang');
-    expect(Math.max(...foundAt.values()) - hungAt).toBeLessThanOrEqual(ALL_FOUND_MS);
-    expect(most).toBeLessThanOrEqual(WORKERS_IN_ALL * CONCURRENCY);
-  },
-);
+])('Controller finds that sixty healthy servers (%s) now hang, without one waiting for another', async (_, groupOf) => {
+  const { clock, foundAt, hungAt, controller } = await aWorld({ hanging: 60, groupOf });
+  const handedOut = () => [...controller.queue.inProgress.keys()].length;
+  let most = 0;
+  await clock.runUntil(() => {
+    most = Math.max(most, handedOut());
+    return foundAt.size === 60;
+  }, 'all are found to hang');
+  expect(Math.max(...foundAt.values()) - hungAt).toBeLessThanOrEqual(ALL_FOUND_MS);
+  expect(most).toBeLessThanOrEqual(WORKERS_IN_ALL * CONCURRENCY);
+});

@@ -6,7 +6,7 @@ import { API_VERSION } from '../base/group.ts';
 import { stalled } from '../kube/summary.ts';
 import { SOON_MS } from './controller.ts';
 
-/** What toys are worked on in which order, one after the other, when the first pass takes a second. */
+/** Returns the order in which toys are reconciled one after the other, if the first pass takes a second. */
 async function anOrder(world: ReturnType<typeof aCluster>, meanwhile: (given: Toys) => Promise<void>) {
   let hold: (() => void) | undefined;
   const first = { still: true };
@@ -30,7 +30,7 @@ async function anOrder(world: ReturnType<typeof aCluster>, meanwhile: (given: To
 
 type Toys = Awaited<ReturnType<typeof aController>>;
 
-test('Controller that starts beside many objects in order looks at what a person changes before them', async () => {
+test('Controller that starts with many settled objects looks first at what a person changes', async () => {
   const world = aCluster();
   const toys = Array.from({ length: 50 }, (_, index) => `toy-${index}`);
   for (const name of toys) await aSettledToy(world.api, name);
@@ -45,7 +45,7 @@ test('Controller that starts beside many objects in order looks at what a person
   expect(new Set(order)).toEqual(new Set([...toys, 'new']));
 });
 
-test('Controller turns from one group to the other, so that a crowd of new objects holds up no other group', async () => {
+test('Controller alternates between groups, so that a crowd of new objects holds up no other group', async () => {
   const order = await anOrder(aCluster(), async ({ create }) => {
     await create('first');
     for (let index = 0; index < 20; index++) await create(`crowd-${index}`, { friend: 'x' });
@@ -54,7 +54,7 @@ test('Controller turns from one group to the other, so that a crowd of new objec
   expect(order.slice(0, 3)).toEqual(['first', 'crowd-0', 'other']);
 });
 
-test('Controller works at once on what belongs to no group that hangs, be they several', async () => {
+test('Controller works at once on objects outside the groups that hang, even if several do', async () => {
   const observe = ({ spec }: ToySubject) =>
     spec.friend === 'healthy' ? Promise.resolve() : new Promise<never>(() => {});
   const { create, passes, clock } = await aController({ observe }, 10);
@@ -69,7 +69,7 @@ test('Controller works at once on what belongs to no group that hangs, be they s
   );
 });
 
-test('Controller that starts beside many objects in order writes nothing', async () => {
+test('Controller that starts with many settled objects writes nothing', async () => {
   const world = aCluster();
   for (let index = 0; index < 200; index++) await aSettledToy(world.api, `toy-${index}`);
   const versions = () => world.api.all(TOYS).map(({ metadata }) => metadata.resourceVersion);
@@ -80,7 +80,7 @@ test('Controller that starts beside many objects in order writes nothing', async
   expect(versions()).toEqual(before);
 });
 
-test('Controller that starts beside many stalled objects does not try them all at once, and an edited one at once', async () => {
+test('Controller that starts with many stalled objects does not try them all at once, but an edited one at once', async () => {
   const world = aCluster();
   for (let index = 0; index < 200; index++) {
     await aSettledToy(world.api, `toy-${index}`, stalled('No', 'Never'), world.clock.now() - 3_600_000);
@@ -101,7 +101,7 @@ test('Controller that starts beside many stalled objects does not try them all a
   expect(new Set(given.passes.map(({ name }) => name)).size).toBeGreaterThan(195);
 });
 
-test('Controller wakes a stalled object that rests since a start when what it refers to is changed', async () => {
+test('Controller wakes a stalled object that has rested since the start when what it refers to changes', async () => {
   const world = aCluster();
   await aSettledToy(world.api, 'a', stalled('No', 'Never'), world.clock.now() - 3_600_000);
   const given = await aController({}, 2, world);
@@ -112,10 +112,10 @@ test('Controller wakes a stalled object that rests since a start when what it re
   }
 });
 
-test('A Controller lets others have their turn between passes that wait for nothing', async () => {
+test('Controller lets others have their turn between passes that wait for nothing', async () => {
   const { clock, api } = aCluster();
   let ticks = 0;
-  // Each look at the clock finds it a millisecond on.
+  // The clock moves on by a millisecond at each look.
   const ticking = { ...clock, monotonic: () => clock.monotonic() + ++ticks };
   for (let index = 0; index < 200; index++)
     await api.create(TOYS, 'ns', {
@@ -148,7 +148,7 @@ test('Controller that stood by for an hour does not try all stalled objects at o
   expect(new Set(passes.map(({ name }) => name)).size).toBe(200);
 });
 
-test('Controller that stands by queues nothing, and then begins with what nobody has looked at since it changed', async () => {
+test('Controller that stands by queues nothing, and then begins with objects that nobody has looked at since they changed', async () => {
   const world = aCluster();
   const names = Array.from({ length: 120 }, (_, index) => `toy-${index}`);
   for (const name of names) await aSettledToy(world.api, name);
@@ -170,7 +170,7 @@ test('Controller that stands by queues nothing, and then begins with what nobody
   expect([order.length, new Set(order).size]).toEqual([119, 119]);
 });
 
-test('Controller that begins beside thousands of objects lets others have their turn while it queues them', async () => {
+test('Controller that begins with thousands of objects lets others have their turn while it queues them', async () => {
   const world = aCluster();
   for (let index = 0; index < 1_000; index++) await aSettledToy(world.api, `toy-${index}`);
   const { run, controller } = await aStandby({ observe: () => new Promise<never>(() => {}) }, 1, world);
@@ -184,7 +184,7 @@ test('Controller that begins beside thousands of objects lets others have their 
   expect(most).toBeLessThanOrEqual(100);
 });
 
-test('Controller lets others have their turn while thousands are queued because of one that they refer to', async () => {
+test('Controller lets others have their turn while it queues thousands that refer to one object', async () => {
   const world = aCluster();
   for (let index = 0; index < 1_000; index++) await aSettledToy(world.api, `toy-${index}`);
   const given = await aController({}, 1, world);
@@ -195,7 +195,7 @@ test('Controller lets others have their turn while thousands are queued because 
   while (given.passes.length < 2_000) await nextTurn();
 });
 
-test('Controller that begins beside thousands of objects begins with what a person changed, wherever that stands', async () => {
+test('Controller that begins with thousands of objects begins with what a person changed, wherever that is', async () => {
   const world = aCluster();
   for (let index = 0; index < 1_000; index++) await aSettledToy(world.api, `toy-${index}`);
   const { run, passes, change } = await aStandby({}, 1, world);
@@ -206,7 +206,7 @@ test('Controller that begins beside thousands of objects begins with what a pers
   expect(passes.filter(({ name }) => name === 'toy-998')).toHaveLength(1);
 });
 
-test('Controller has the crowd rest sooner while what a person changed is in hand', async () => {
+test('Controller makes the crowd pause sooner while it works on what a person changed', async () => {
   const world = aCluster();
   await aSettledToy(world.api, 'toy');
   const held: (() => void)[] = [];

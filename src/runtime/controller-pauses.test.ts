@@ -5,7 +5,7 @@ import { TerminalError, TransientError } from '../base/errors.ts';
 import { HttpError } from '../base/http.ts';
 import { type AnyObject, KubeError } from '../kube/api.ts';
 
-test('Controller slows down what always wants to look again at once', async () => {
+test('Controller slows down an object that always wants another look at once', async () => {
   const toys = await aController({ decide: () => ({ conditions: READY, requeueAfterMs: 0 }) });
   await toys.create('a');
   await toys.clock.advance(10_000);
@@ -13,7 +13,7 @@ test('Controller slows down what always wants to look again at once', async () =
   expect(toys.passes.length).toBeLessThan(40);
 });
 
-test('Controller slows down what always finds something to do, and says how it stands', async () => {
+test('Controller slows down an object that always finds something to do, and reports its state', async () => {
   const { create, passes, api, clock } = await aController({
     decide: () => ({ conditions: READY, steps: ['work'] }),
   });
@@ -49,16 +49,13 @@ test.each([
   ['soon', [2_000, 4_000, 8_000, 16_000, 30_000]],
   ['later', [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000]],
   ['slowly', [120_000, 240_000, 480_000, 960_000, 1_800_000]],
-] as const)(
-  'Controller comes back with growing pauses where it was decided to look again %s',
-  async (retry, pauses) => {
-    const given = await aController({ decide: () => ({ conditions: READY, retry }) });
-    await given.create('a');
-    await given.clock.advance(6 * 3_600_000);
-    expect(given.pauses().slice(0, pauses.length)).toEqual(pauses);
-    expect(given.pauses().at(-1)).toBe(pauses.at(-1));
-  },
-);
+] as const)('Controller comes back with growing pauses if the decision is to look again %s', async (retry, pauses) => {
+  const given = await aController({ decide: () => ({ conditions: READY, retry }) });
+  await given.create('a');
+  await given.clock.advance(6 * 3_600_000);
+  expect(given.pauses().slice(0, pauses.length)).toEqual(pauses);
+  expect(given.pauses().at(-1)).toBe(pauses.at(-1));
+});
 
 test('Controller waits as long as the other side asks for', async () => {
   const { create, clock, pauses } = await aController({
@@ -69,7 +66,7 @@ test('Controller waits as long as the other side asks for', async () => {
   expect(pauses()).toEqual([90_000]);
 });
 
-test('Controller says that a step failed for good, and comes back soon where that was decided', async () => {
+test('Controller reports that a step failed for good, and comes back soon if that was decided', async () => {
   const { create, clock, pauses, logged } = await aController({
     decide: () => ({ conditions: READY, steps: ['grow'], retry: 'soon' }),
     act: () => Promise.reject(new TerminalError('NoFood', 'There is no food')),
@@ -96,7 +93,7 @@ test('Controller starts with short pauses again after a pass that went well', as
   expect(given.pauses()[0]).toBe(2_000);
 });
 
-test('Controller comes to an object with a stalled pass at once when a person changes it', async () => {
+test('Controller returns to a stalled object at once when a person changes it', async () => {
   const given = await aController({ observe: () => Promise.reject(new TerminalError('No', 'Never')) });
   await given.create('a');
   await given.clock.advance(3_600_000);
@@ -105,7 +102,7 @@ test('Controller comes to an object with a stalled pass at once when a person ch
   expect(given.passes.length).toBe(before + 1);
 });
 
-test('Controller survives a bug in a kind: the object says so and is tried again', async () => {
+test('Controller survives a bug in a kind: the object reports it and is tried again', async () => {
   let bug = true;
   const { create, api, clock } = await aController({
     decide: () => {
@@ -135,7 +132,7 @@ test.each([
   ['after the answer', 0],
   ['before the answer', 1],
 ])(
-  'Controller does not come back at once after a failure because it has just added the finalizer, told of %s',
+  'Controller does not retry a failure at once because it hears %s of the finalizer that it has just added',
   async (_when, turns) => {
     const world = aCluster();
     const patch = world.api.patch.bind(world.api);
@@ -158,7 +155,7 @@ test.each([
   },
 );
 
-test('Controller tells within seconds that none of a crowd works any more, also of those that wait for their turn', async () => {
+test('Controller reports within seconds that a whole crowd has stopped working, even objects that wait for their turn', async () => {
   const world = aCluster();
   const count = 1_500;
   for (let index = 0; index < count; index++) await aSettledToy(world.api, `toy-${index}`);
@@ -194,7 +191,7 @@ test('Controller waits as long as the API server asks for when a status cannot b
   expect(at.slice(1).map((each, index) => each - (at[index] ?? 0))).toEqual([30_000, 30_000, 30_000]);
 });
 
-test('Controller whose conflicts go on for a minute says so, and comes back ever more seldom', async () => {
+test('Controller whose conflicts go on for a minute says so, and comes back less and less often', async () => {
   const denied = new KubeError('admission webhook "names" denied the request', { status: 409, reason: 'Conflict' });
   const behaviour = {
     decide: () => ({ conditions: READY, steps: ['write'] }),
@@ -212,7 +209,7 @@ test('Controller whose conflicts go on for a minute says so, and comes back ever
   expect(passes.length - before).toBeLessThan(1_000);
 });
 
-test('Controller that meets one conflict beside a crowd that fails comes back at once, and says nothing of it', async () => {
+test('Controller that meets one conflict beside a failing crowd comes back at once, and reports nothing', async () => {
   const world = aCluster();
   let conflicts = 0;
   const behaviour = {
@@ -231,7 +228,7 @@ test('Controller that meets one conflict beside a crowd that fails comes back at
   });
 });
 
-test('Controller that meets one conflict when what failed for long works again comes back at once, and says nothing of it', async () => {
+test('Controller that meets one conflict just when a long failure is over comes back at once, and reports nothing', async () => {
   let meets: 'failure' | 'conflict' | 'nothing' = 'failure';
   const { create, clock, passes, api, pauses } = await aController({
     observe: () => {
@@ -252,7 +249,7 @@ test('Controller that meets one conflict when what failed for long works again c
   expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
 });
 
-test('Controller slows down steps that come to nothing, though somebody else is faster with each status', async () => {
+test('Controller slows down steps without effect, even if somebody else is faster with each status', async () => {
   const world = aCluster();
   const patch = world.api.patch.bind(world.api);
   world.api.patch = async (resource, ref, body, options) => {

@@ -12,7 +12,7 @@ import { systemRandom } from '../base/random.ts';
 import { KubeError } from '../kube/api.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 
-/** Where it listens, until the test ends. */
+/** Starts the server for the test. Resolves with its address. */
 async function listening(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
@@ -25,7 +25,7 @@ function aTransport() {
   return transport;
 }
 
-test('A pass has a span that says of which object it is, with the id of its log lines, and a request has one, too', async () => {
+test('A pass has a span that names its object, with the id of its log lines, and a request has one, too', async () => {
   const spans = keepSpans();
   const host = await listening(createServer((_, response) => response.end('{}')));
   const transport = aTransport();
@@ -57,7 +57,7 @@ test('A pass has a span that says of which object it is, with the id of its log 
   expect(fields[0]).toMatchObject(spans[0]?.attributes ?? {});
 });
 
-/** Others that repeat all that they are sent. */
+/** Servers that repeat what they are sent. */
 const ECHOES: Readonly<Record<string, () => Server>> = {
   'in its answer': () =>
     createServer(async (request, response) => {
@@ -70,7 +70,7 @@ const ECHOES: Readonly<Record<string, () => Server>> = {
 };
 
 test.each(Object.keys(ECHOES))(
-  'No span of a pass shows a secret that the other side repeats %s, nor one that the API server does',
+  'No span of a pass shows a secret that the other side repeats %s, or one that the API server repeats',
   async (how) => {
     const spans = keepSpans();
     const host = await listening((ECHOES[how] as () => Server)());
@@ -97,7 +97,7 @@ test.each(Object.keys(ECHOES))(
       await endpoint.call(write, exchange, readNothing);
     };
     const { create, clock, api } = await aController({ observe });
-    // Of what is refused the API server tells what was wrong, and may tell all of it.
+    // When the API server refuses something, it says what was wrong, and may repeat all of it.
     api.patch = async (_resource, _ref, patch) => {
       refused.resolve();
       throw new KubeError(`admission webhook "a" denied ${JSON.stringify(patch)}`, { status: 400 });
@@ -105,7 +105,7 @@ test.each(Object.keys(ECHOES))(
     await create('a');
     await refused.promise;
     await clock.settle();
-    // Errors whole: with message, stack and cause.
+    // Errors with message, stack and cause.
     const told = inspect(spans, { depth: null });
     expect(told).toContain('denied');
     expect(told).not.toMatch(/canary/i);

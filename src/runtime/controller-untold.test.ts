@@ -4,15 +4,15 @@ import { TOYS, type ToyBehaviour } from '../../test/support/toy-kind.ts';
 import { TransientError } from '../base/errors.ts';
 import { KubeError } from '../kube/api.ts';
 
-/* Statuses that cannot be written, or not whole. */
+/* Statuses that cannot be written at all, or not in full. */
 
 const HOUR_MS = 3_600_000;
-/** Pauses that grow up to five minutes, and some passes at once before them. */
+/** Passes with pauses that grow up to five minutes, and some before them at once. */
 const MOST_AN_HOUR = 50;
 
-/** The same where a person is to be done soon: pauses that grow up to half a minute. */
+/** The same if a person is expected to act soon: pauses that grow up to half a minute. */
 const MOST_AN_HOUR_SOON = 260;
-/** Half a minute; and a first pause, where the pass that writes it all fails still. */
+/** Half a minute, and one first pause, if the pass that writes everything still fails. */
 const SOON_MS = 30_000 + 2_000;
 
 /** A controller on an API server whose CRD knows no color, until it is replaced. */
@@ -26,7 +26,7 @@ test.each([
   [422, 'Invalid'],
   [403, 'Forbidden'],
 ])(
-  'Controller tells by an Event of a status that the API server refuses (%d), and tries again more and more rarely',
+  'Controller reports a status that the API server refuses (%d) in an Event, and tries again less and less often',
   async (status, reason) => {
     const { clock, api } = aCluster();
     const patch = api.patch.bind(api);
@@ -50,7 +50,7 @@ test.each([
   },
 );
 
-test('Controller tells by an Event of what a CRD of another version drops, and writes the rest', async () => {
+test('Controller reports in an Event what a CRD of another version drops, and writes the rest', async () => {
   const { create, events, logged, passes, api, clock } = await anOldCRD({
     decide: () => ({ conditions: READY, status: { color: 'red', size: 3 } }),
   });
@@ -61,7 +61,7 @@ test('Controller tells by an Event of what a CRD of another version drops, and w
   expect(api.all(TOYS)[0]).toMatchObject({ status: { size: 3, conditions: [{ status: 'True' }] } });
 });
 
-test('Controller that has to write down first what a CRD of another version drops goes no further, and is not hot', async () => {
+test('Controller that must first write down what a CRD of another version drops goes no further, and is not hot', async () => {
   const { create, logged, events, passes, clock } = await anOldCRD({
     decide: ({ status: { color } }) =>
       color === undefined
@@ -98,7 +98,7 @@ test.each([
   },
 );
 
-test('Controller takes its time again after failures once the CRD is replaced, though not all that it dropped is wanted any more', async () => {
+test('Controller makes longer pauses after failures again once the CRD is replaced, even if not all that it dropped is still wanted', async () => {
   let wants = 3;
   const toys = new Set(['observedGeneration', 'conditions', 'lastError']);
   const { create, pauses, clock } = await aController(
@@ -118,7 +118,7 @@ test('Controller takes its time again after failures once the CRD is replaced, t
   expect(pauses().at(-1)).toBe(300_000);
 });
 
-test('Controller repeats steps that leave no trace more and more rarely, though their trace is dropped', async () => {
+test('Controller repeats steps whose trace is dropped less and less often', async () => {
   const { create, logged, clock } = await anOldCRD({
     decide: ({ status: { color } }) => ({ conditions: READY, ...(color === undefined ? { steps: ['paint'] } : {}) }),
     act: async () => ({ color: 'red' }),

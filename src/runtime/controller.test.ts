@@ -25,7 +25,7 @@ test('Controller looks again when the spec, labels or annotations change', async
   expect(api.all(TOYS)[0]).toMatchObject({ status: { observedGeneration: 2 } });
 });
 
-test('Controller tells once of an annotation that means nothing, and goes on', async () => {
+test('Controller reports a meaningless annotation once, and goes on', async () => {
   const { create, change, passes, events, clock } = await aController();
   await create('a');
   await change('a', { metadata: { annotations: { 'mooring.dev/paused': 'True' } } });
@@ -53,7 +53,7 @@ test('Controller mends a status that somebody else wrote, within a minute', asyn
   expect(passes).toHaveLength(2);
 });
 
-test('Controller keeps to its pause where the watch tells of a status before the answer to its write comes', async () => {
+test('Controller keeps its pause when the watch shows a status before its write is answered', async () => {
   const { clock, api } = aCluster();
   const patch = api.patch.bind(api);
   api.patch = async (...args) => {
@@ -69,7 +69,7 @@ test('Controller keeps to its pause where the watch tells of a status before the
   expect(pauses().map((ms) => Math.round(ms / 1_000))).toEqual([120, 240, 480, 960, 1_800]);
 });
 
-test('Controller says so where somebody else was faster, and looks again', async () => {
+test('Controller says so when somebody else was faster, and looks again', async () => {
   const { clock, api } = aCluster();
   const patch = api.patch.bind(api);
   let conflicts = 3;
@@ -102,7 +102,7 @@ test('Controller looks at what refers to a thing when that thing changes, and at
 });
 
 test.each([
-  ['nothing, where its kind says nothing of it', undefined, []],
+  ['nothing, if its kind says nothing', undefined, []],
   ['what its kind reads of it', { spec: { size: 1, friend: 'x' }, status: { observedGeneration: 1 } }, ['ns/a']],
 ])('Controller has an object whose spec cannot be read refer to %s', async (_, read, dependents) => {
   const record: ToyKind['record'] = (object) => object && read && { metadata: object.metadata, ...read };
@@ -111,7 +111,7 @@ test.each([
   expect([...controller.references.dependents('friends/x')]).toEqual(dependents);
 });
 
-test('Controller remembers nothing of an object in whose place another one has come, though nobody heard that it went', async () => {
+test('Controller remembers nothing of an object that another one has replaced, even if it never heard of the deletion', async () => {
   const { create, informer, clock, calls, passes } = await aController();
   await create('a');
   const former = informer.store.get('ns/a');
@@ -121,7 +121,7 @@ test('Controller remembers nothing of an object in whose place another one has c
   expect([calls, passes.length]).toEqual([['observe', 'forget ns/a, deleted', 'observe'], 2]);
 });
 
-test('Controller forgets what is gone for good, also if another process had it', async () => {
+test('Controller forgets what is gone for good, even if another process had it', async () => {
   const { create, controller, api, clock, calls } = await aController();
   await create('a');
   controller.forget('ns/a', 'released');
@@ -184,7 +184,7 @@ test('Controller works on as many objects at once as it has workers, and never t
   expect(most).toBe(3);
 });
 
-test('Controller tells one event for each change of Ready, none for a pass', async () => {
+test('Controller makes one Event for each change of Ready, none for a pass', async () => {
   let reason = 'One';
   const { create, events, controller, clock } = await aController({
     decide: () => ({ conditions: ready(reason, reason) }),
@@ -202,7 +202,7 @@ test('Controller tells one event for each change of Ready, none for a pass', asy
   expect(events).toEqual(['One', 'Two']);
 });
 
-test('Controller tells no event of a status that is written anew while Ready stays as it is', async () => {
+test('Controller makes no Event for a status that is written while Ready stays as it is', async () => {
   let size = 1;
   const { create, events, controller, clock, api } = await aController({
     decide: () => ({ conditions: ready('Done', `It has size ${size}`), status: { size } }),
@@ -215,7 +215,7 @@ test('Controller tells no event of a status that is written anew while Ready sta
   expect(events).toEqual(['Done']);
 });
 
-test('Controller that is stopped ends the pass in hand and begins no other', async () => {
+test('Controller that is stopped finishes the running pass and begins no other', async () => {
   let finish = () => {};
   const { create, stop, running, passes, clock } = await aController(
     { observe: () => new Promise<void>((resolve) => (finish = resolve)) },
@@ -235,7 +235,7 @@ test('Controller that is stopped ends the pass in hand and begins no other', asy
   expect(passes.map(({ name }) => name)).toEqual(['a']);
 });
 
-test('Controller that is stopped while its gate asks begins nothing, and tells the gate so', async () => {
+test('Controller that is stopped while its gate is asking begins nothing, and tells the gate so', async () => {
   const asked = Promise.withResolvers<boolean>();
   const ended: string[] = [];
   const gate: KeyGate = { begin: () => asked.promise, end: (key) => ended.push(key) };
@@ -247,7 +247,7 @@ test('Controller that is stopped while its gate asks begins nothing, and tells t
   expect([passes, ended]).toEqual([[], ['ns/a']]);
 });
 
-test('Controller begins what its gate says is its own, tells the gate the end, and comes to what becomes its own', async () => {
+test('Controller begins what its gate says is its own, tells the gate when it has ended, and comes to what becomes its own', async () => {
   const told: string[] = [];
   const ours = new Set(['ns/a']);
   const gate: KeyGate = {
@@ -270,7 +270,7 @@ test('Controller begins what its gate says is its own, tells the gate the end, a
   expect(given.passes.map(({ name }) => name)).toEqual(['a', 'b']);
 });
 
-test('Controller logs with each line of a pass what it is about, and an id that ties them together', async () => {
+test('Controller logs with each line of a pass its object, and an id that ties the lines together', async () => {
   const { create, fields, logged } = await aController({
     decide: () => ({ conditions: READY, steps: ['work'] }),
     act: () => Promise.reject(new TransientError('Busy', 'The other side answers 503')),
@@ -287,7 +287,7 @@ test('Controller logs with each line of a pass what it is about, and an id that 
     });
 });
 
-test('Controller hears of a change also after a handler threw at its own write', async () => {
+test('Controller hears of a change even after a handler threw at its own write', async () => {
   const { create, change, informer, passes, clock } = await aController();
   let hasBug = true;
   informer.onChange((_key, before, after) => {
@@ -303,7 +303,7 @@ test('Controller hears of a change also after a handler threw at its own write',
   expect(passes.length).toBeGreaterThan(before);
 });
 
-test('Controller remembers what it learned of an object that came in the place of one it had not begun with', async () => {
+test('Controller remembers what it learned about an object that replaced one it had not begun with', async () => {
   const answers: ((isOurs: boolean) => void)[] = [];
   let holds = false;
   const begin = () => (holds ? new Promise<boolean>((resolve) => answers.push(resolve)) : Promise.resolve(true));

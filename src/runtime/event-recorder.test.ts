@@ -34,7 +34,7 @@ interface Told {
   readonly series?: { readonly count: number; readonly lastObservedTime: string };
 }
 
-test('EventRecorder writes an Event as the API takes it, a Warning where something is wrong', async () => {
+test('EventRecorder writes Events that the API accepts, Warnings if something is wrong', async () => {
   const { record, told } = aRecorder();
   await record('True', 'Running');
   await record('False', 'CloudUnreachable');
@@ -70,7 +70,7 @@ test('EventRecorder keeps to the limits of the API server: bytes of a note, char
   }
 });
 
-test('EventRecorder warns of what fails, though Ready is only unknown', async () => {
+test('EventRecorder warns of a failure even if Ready is only unknown', async () => {
   const { recorder, told, clock } = aRecorder();
   const [ready] = retrying('CloudUnreachable', 'No answer');
   recorder.record(anObject(), ready ?? expect.unreachable());
@@ -78,7 +78,7 @@ test('EventRecorder warns of what fails, though Ready is only unknown', async ()
   expect(told()).toMatchObject([{ type: 'Warning', reason: 'CloudUnreachable' }]);
 });
 
-test('EventRecorder counts what repeats itself within six minutes in one Event, and begins another one later', async () => {
+test('EventRecorder counts repetitions within six minutes in one Event, and begins another one later', async () => {
   const { record, told, clock } = aRecorder();
   for (const reason of ['Running', 'Updating', 'Running', 'Updating', 'Running']) {
     await record('True', reason);
@@ -94,7 +94,7 @@ test('EventRecorder counts what repeats itself within six minutes in one Event, 
   expect(told().map(({ reason }) => reason)).toEqual(['Running', 'Updating', 'Running']);
 });
 
-test('EventRecorder writes an Event anew when that of its series is gone', async () => {
+test('EventRecorder writes a new Event when the Event of the series is gone', async () => {
   const { record, told, api } = aRecorder();
   await record('True', 'Running');
   const { namespace, name } = told()[0]?.metadata ?? { namespace: '', name: '' };
@@ -103,7 +103,7 @@ test('EventRecorder writes an Event anew when that of its series is gone', async
   expect(told().map(({ reason }) => reason)).toEqual(['Running']);
 });
 
-test('EventRecorder has few Events for an object that goes to and fro, and as many as ever for another one', async () => {
+test('EventRecorder limits the Events of an object that goes back and forth, but not those of another one', async () => {
   const { record, told, clock } = aRecorder();
   for (let count = 0; count < 40; count++) await record('True', `Reason${count}`);
   expect(told()).toHaveLength(25);
@@ -114,7 +114,7 @@ test('EventRecorder has few Events for an object that goes to and fro, and as ma
   expect(told()).toHaveLength(28);
 });
 
-test('EventRecorder tells what becomes of Ready, however often it warned of something besides', async () => {
+test('EventRecorder reports changes of Ready, however often it has warned of something else', async () => {
   const { record, recorder, told, clock } = aRecorder();
   const warn = async (reason: string) => {
     recorder.record(anObject(), { status: 'Unknown', reason, message: `It is ${reason}`, warning: true }, true);
@@ -130,7 +130,7 @@ test('EventRecorder tells what becomes of Ready, however often it warned of some
   ]);
 });
 
-test('EventRecorder creates an Event in the namespace of the object that it is about, as seen then', async () => {
+test('EventRecorder creates an Event in the namespace of its object, as it was then', async () => {
   const { record, api } = aRecorder();
   const requests: unknown[] = [];
   Object.assign(api, {
@@ -143,7 +143,7 @@ test('EventRecorder creates an Event in the namespace of the object that it is a
   expect(requests).toMatchObject([[EVENTS, 'ns', { ...event, regarding: { ...metadata, kind, apiVersion } }]]);
 });
 
-test('EventRecorder takes for a repetition only what says the same of the same object', async () => {
+test('EventRecorder counts as a repetition only the same text about the same object', async () => {
   const { recorder, told, clock } = aRecorder();
   const said = { status: 'True', reason: 'Running', message: 'It runs' } as const;
   const others = [{ status: 'Unknown' }, { reason: 'Updating' }, { message: 'It runs again' }] as const;
@@ -154,7 +154,7 @@ test('EventRecorder takes for a repetition only what says the same of the same o
   expect(told().every(({ series }) => series === undefined)).toBe(true);
 });
 
-test('EventRecorder creates no other Event where the series of one cannot be told', async () => {
+test('EventRecorder creates no other Event if the series of one cannot be updated', async () => {
   const { record, api, failures, told } = aRecorder();
   await record('True', 'Running');
   const refused = new KubeError('too busy', { status: 500 });
@@ -185,7 +185,7 @@ test('EventRecorder sends one Event at a time, and keeps no more than a thousand
   expect(sent).toBe(1_002);
 });
 
-test('EventRecorder tells what it cannot write and of whom, goes on, and says nothing of a namespace that is going', async () => {
+test('EventRecorder reports what it cannot write and for which object, goes on, and ignores a terminating namespace', async () => {
   const { record, api, failures, told } = aRecorder();
   const create = api.create.bind(api);
   const refused = new KubeError('events is forbidden', { status: 403 });

@@ -61,7 +61,7 @@ test('fencedApi() lets everything through while this process may act', async () 
   expect(calls).toEqual(['get', 'list', 'watch', 'create', 'patch', 'delete']);
 });
 
-test('fencedApi() reads on and writes nothing once it may not', async () => {
+test('fencedApi() goes on reading but writes nothing once it may not', async () => {
   const { api, calls } = countingApi();
   const outcomes = await useAll(fencedApi(api, () => 'the lease is lost'));
   expect(calls).toEqual(['get', 'list', 'watch']);
@@ -91,7 +91,7 @@ test('fencedTransport() asks right before each request, and sends GETs only whil
   expect(refusals).toEqual([undefined, undefined]);
 });
 
-test('fencedTransport() has the fence asked once more when the first byte of a change is about to leave', async () => {
+test('fencedTransport() asks the fence once more right before the first byte of a change is sent', async () => {
   const answers: (string | undefined)[] = [];
   let reason: string | undefined;
   const transport = fencedTransport(
@@ -107,7 +107,7 @@ test('fencedTransport() has the fence asked once more when the first byte of a c
   expect(answers).toEqual(['frozen meanwhile', undefined]);
 });
 
-/** One endpoint's call that changes something. */
+/** A call of an endpoint that changes something. */
 function deployOver(transport: HttpTransport, clock: Clock) {
   const baseURL = 'https://cloud.example.com';
   const rateLimit = { ratePerSecond: 50, burst: 50 };
@@ -116,7 +116,7 @@ function deployOver(transport: HttpTransport, clock: Clock) {
   return () => endpoint.call(operation, {}, readNothing);
 }
 
-test('fencedTransport() asks after all waiting for a turn, however long that is', async () => {
+test('fencedTransport() asks only after waiting for a turn, however long that takes', async () => {
   const clock = manualClock();
   const sent = scriptedTransport((_, count) => ({ status: count === 0 ? 429 : 200, headers: { 'retry-after': '4' } }));
   let up: string | undefined;
@@ -135,7 +135,7 @@ test('fencedTransport() asks after all waiting for a turn, however long that is'
   expect(sent.requests).toHaveLength(1);
 });
 
-test('What fencedTransport() did not send says nothing of the other side, which is called again at once', async () => {
+test('A request that fencedTransport() did not send says nothing about the other side, which is called again at once', async () => {
   const sent = scriptedTransport(() => ({ status: 200 }));
   let up: string | undefined = 'the lease is not renewed yet';
   const deploy = deployOver(

@@ -26,7 +26,7 @@ function anInformer(namespaces?: readonly string[]) {
   return { clock, api, informer, names, add, failures, stop: new AbortController() };
 }
 
-test('An Informer has synced once the first list is there, also of an empty collection', async () => {
+test('An Informer has synced after the first list, even of an empty collection', async () => {
   const { informer, clock, stop } = anInformer();
   expect(informer.hasSynced()).toBe(false);
   void informer.run(stop.signal);
@@ -36,7 +36,7 @@ test('An Informer has synced once the first list is there, also of an empty coll
   stop.abort();
 });
 
-test('An Informer follows all that happens and tells every handler', async () => {
+test('An Informer follows all changes and tells every handler', async () => {
   const { informer, names, add, api, clock, stop } = anInformer();
   await add('one', 'a');
   const told: string[] = [];
@@ -54,7 +54,7 @@ test('An Informer follows all that happens and tells every handler', async () =>
   await running;
 });
 
-test('An Informer tells every handler, also where one before it throws, and says that this one did', async () => {
+test('An Informer tells every handler even if one throws, and reports the one that did', async () => {
   const { informer, add, clock, failures, stop } = anInformer();
   const told: string[] = [];
   informer.onChange(() => {
@@ -71,7 +71,7 @@ test('An Informer tells every handler, also where one before it throws, and says
   expect(failures.map(String)).toEqual(['Error: a bug', 'Error: a bug']);
 });
 
-test('An Informer keeps of the answer to a write what it keeps of any object', async () => {
+test('An Informer keeps the same parts of the answer to a write as of any object', async () => {
   const clock = virtualClock();
   const api = new FakeKube({ now: clock.now, random: createSeededRandom(1) });
   const informer = new Informer<AnyObject>({
@@ -101,14 +101,14 @@ test('An Informer keeps of the answer to a write what it keeps of any object', a
   expect(informer.store.get('ns/a')?.metadata.resourceVersion).toBe(answer.metadata.resourceVersion);
 });
 
-test('An Informer sees what happened while it was cut off and history was forgotten, deletions too', async () => {
+test('An Informer catches up with what happened while it was cut off and history was forgotten, including deletions', async () => {
   const { informer, names, add, api, clock, stop } = anInformer();
   await add('one', 'a');
   void informer.run(stop.signal);
   await informer.synced;
   await clock.settle();
   api.closeWatches();
-  // It has ended before anything happens: none of that is told any more.
+  // The watch has ended before anything happens, so it reports nothing.
   await clock.settle();
   api.remove(SECRETS, { namespace: 'one', name: 'a' });
   await add('one', 'b');
@@ -118,7 +118,7 @@ test('An Informer sees what happened while it was cut off and history was forgot
   stop.abort();
 });
 
-test('An Informer keeps its own write against a list without a version that was asked for before it', async () => {
+test('An Informer keeps its own write although a list without a version that was requested before says otherwise', async () => {
   const { informer, add, api, clock, stop } = anInformer();
   await add('one', 'a');
   const pages = Promise.withResolvers<void>();
@@ -126,7 +126,7 @@ test('An Informer keeps its own write against a list without a version that was 
   void informer.run(stop.signal);
   await informer.synced;
   await clock.settle();
-  // The server was restored: it knows no version that is as new, and its answer takes its time.
+  // The server was restored: it knows no version as new as this, and answers slowly.
   let notOlderThan: string | undefined = '';
   knowsNoVersion(api);
   api.list = async (resource, options) => {
@@ -151,7 +151,7 @@ test('An Informer keeps its own write against a list without a version that was 
   stop.abort();
 });
 
-test('An Informer goes back to what a list without a version says, behind its own earlier writes', async () => {
+test('An Informer goes back to what a list without a version says, even behind its own earlier writes', async () => {
   const { informer, api, clock, stop } = anInformer();
   await api.create(SECRETS, 'one', { metadata: { name: 'a' } });
   void informer.run(stop.signal);
@@ -174,7 +174,7 @@ test('An Informer goes back to what a list without a version says, behind its ow
   stop.abort();
 });
 
-/** Whatever it is asked to be at least as new as, it is not. */
+/** Makes the API refuse every list that must be at least as new as some version. */
 function knowsNoVersion(api: FakeKube): void {
   const watch = api.watch.bind(api);
   api.watch = (resource, options, signal) => {
@@ -183,7 +183,7 @@ function knowsNoVersion(api: FakeKube): void {
   };
 }
 
-test('An Informer of some namespaces has synced when all of them are listed, and holds nothing of others', async () => {
+test('An Informer of some namespaces has synced when all of them are listed, and keeps nothing of others', async () => {
   const { informer, names, add, api, clock, stop } = anInformer(['one', 'two']);
   await add('one', 'a');
   await add('two', 'a');
@@ -199,7 +199,7 @@ test('An Informer of some namespaces has synced when all of them are listed, and
   stop.abort();
 });
 
-test('An Informer of some namespaces takes for gone only what is in the one that was listed', async () => {
+test('An Informer of some namespaces treats as gone only objects in the namespace that was listed', async () => {
   const { informer, names, add, api, clock, stop } = anInformer(['one', 'two']);
   let synced = false;
   void informer.synced.then(() => {
@@ -222,7 +222,7 @@ test('An Informer of some namespaces takes for gone only what is in the one that
   await running;
 });
 
-test('An Informer has synced only when what a list lacks is told of', async () => {
+test('An Informer has synced only after handlers were told what the list lacks', async () => {
   const { informer, add, clock, stop } = anInformer();
   const [retain, retained] = [informer.store.retain.bind(informer.store), Promise.withResolvers<void>()];
   informer.store.retain = async (...given) => {

@@ -11,19 +11,19 @@ const told = (type: string, status: 'True' | 'Unknown', atMs = NOW) => ({
 });
 
 test.each([
-  ['is in order', {}, told('Ready', 'True'), 'low'],
+  ['is all right', {}, told('Ready', 'True'), 'low'],
   ['is under way', {}, told('Ready', 'Unknown'), 'normal'],
   ['nobody has looked at', {}, { observedGeneration: -1 }, 'high'],
-  ['was changed meanwhile', { generation: 3 }, told('Ready', 'True'), 'high'],
-  ['was stalled and is changed', { generation: 3 }, told('Stalled', 'True'), 'high'],
-  ['is to be looked at now', { annotations: { [RECONCILE_AT]: 'now' } }, told('Ready', 'True'), 'high'],
+  ['has changed meanwhile', { generation: 3 }, told('Ready', 'True'), 'high'],
+  ['was stalled and has changed', { generation: 3 }, told('Stalled', 'True'), 'high'],
+  ['a person wants looked at', { annotations: { [RECONCILE_AT]: 'now' } }, told('Ready', 'True'), 'high'],
   [
     'was looked at as asked',
     { annotations: { [RECONCILE_AT]: 'now' } },
     { ...told('Ready', 'True'), lastHandledReconcileAt: 'now' },
     'low',
   ],
-] as const)('An object that %s is looked at with this urgency at once', (_, changes, status, priority) => {
+] as const)('An object that %s is looked at at once, with this priority', (_, changes, status, priority) => {
   expect(initialPriority({ ...METADATA, ...changes }, status, NOW)).toEqual({ priority, delayMs: 0 });
 });
 
@@ -31,8 +31,8 @@ test.each([
   ['for a moment', 1_000, 60_000],
   ['for five minutes', 300_000, 300_000],
   ['for days', 3 * 86_400_000, 600_000],
-  ['since a time that is yet to come', -60_000, 60_000],
-])('Objects stalled %s are spread over their time, each at its own moment', (_, forMs, spreadMs) => {
+  ['since a time in the future', -60_000, 60_000],
+])('Objects stalled %s are spread over that time, each at its own moment', (_, forMs, spreadMs) => {
   const uids = Array.from({ length: 1_000 }, (_, index) => `uid-${index}`);
   const delayOf = (uid: string) => initialPriority({ ...METADATA, uid }, told('Stalled', 'True', NOW - forMs), NOW);
   const delays = uids.map((uid) => delayOf(uid).delayMs);
@@ -46,7 +46,7 @@ test.each([
   expect(uids.map((uid) => delayOf(uid).delayMs)).toEqual(delays);
 });
 
-test('An object that was stalled at a time that cannot be read comes back all the same', () => {
+test('An object stalled since an unreadable time still comes back', () => {
   const { observedGeneration, conditions } = told('Stalled', 'True');
   const unreadable = conditions.map((condition) => ({ ...condition, lastTransitionTime: '' }));
   const { priority, delayMs } = initialPriority(METADATA, { observedGeneration, conditions: unreadable }, NOW);

@@ -5,7 +5,7 @@ import { LEASES } from '../kube/lease.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { LeaderElector } from './leader-election.ts';
 
-/* How leadership ends, and that it never is two's. */
+/* How leadership ends, and that two never lead at once. */
 
 test('LeaderElector stops by itself when it cannot renew, before another one may start', async () => {
   const world = aWorld();
@@ -37,7 +37,7 @@ test('LeaderElector survives a short outage, and renewals whose answers are lost
   expect(one.log).toEqual(['started']);
 });
 
-test('LeaderElector gives the Lease back at once though the answer to its last renewal was lost', async () => {
+test('LeaderElector gives up the Lease at once even if the answer to its last renewal was lost', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');
   await world.clock.advance(10_000);
@@ -49,7 +49,7 @@ test('LeaderElector gives the Lease back at once though the answer to its last r
   expect([world.holder(), one.log]).toEqual(['', ['started', 'told to stop', 'stopped']]);
 });
 
-test('LeaderElector that was frozen does not lead when it wakes up, before it does anything', async () => {
+test('LeaderElector that was frozen no longer leads when it wakes up, before it does anything', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');
   const two = aCandidate(world, 'two');
@@ -64,7 +64,7 @@ test('LeaderElector that was frozen does not lead when it wakes up, before it do
   expect(world.holder()).toBe('two');
 });
 
-test('LeaderElector counts its time from when it asked for a renewal, however late the answer comes', async () => {
+test('LeaderElector counts its time from when it sent a renewal, however late the answer comes', async () => {
   const { api, clock } = aWorld();
   const patch = api.patch.bind(api);
   let lateMs = 0;
@@ -80,7 +80,7 @@ test('LeaderElector counts its time from when it asked for a renewal, however la
   void elector.run(stop.signal, { onStartedLeading, onStoppedLeading: () => {} });
   await clock.advance(1_000);
   lateMs = 4_000;
-  // Asked for at 2 s, answered at 6 s; the next one is not answered.
+  // Sent at 2 s, answered at 6 s. The next renewal is not answered.
   await clock.advance(5_500);
   lateMs = 3_600_000;
   await clock.advance(5_000);
@@ -100,7 +100,7 @@ test('LeaderElector stops at once when somebody else took the Lease', async () =
   expect([one.leads(), world.holder()]).toEqual([false, 'a person']);
 });
 
-test('LeaderElector that did not hear of the last renewals waits for a whole lease after it finds the Lease deleted', async () => {
+test('LeaderElector that missed the last renewals waits a whole lease duration after it finds the Lease deleted', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');
   const two = aCandidate(world, 'two');
@@ -121,10 +121,10 @@ test('LeaderElector that did not hear of the last renewals waits for a whole lea
 
 test.each([
   { edit: 'frees', spec: { holderIdentity: '' } },
-  { edit: 'frees, by taking the holder out of', spec: { holderIdentity: null } },
+  { edit: 'frees, by removing the holder from', spec: { holderIdentity: null } },
   { edit: 'shortens', spec: { leaseDurationSeconds: 1 } },
-  { edit: 'takes the duration out of', spec: { leaseDurationSeconds: null } },
-  { edit: 'takes everything out of', spec: null },
+  { edit: 'removes the duration from', spec: { leaseDurationSeconds: null } },
+  { edit: 'removes everything from', spec: null },
 ])('LeaderElector does not lead beside one that is cut off when a person $edit its Lease', async ({ spec }) => {
   for (const state of ['up', 'cut'] as const) {
     const world = aWorld();
@@ -151,7 +151,7 @@ test('LeaderElector goes on leading when somebody changes the Lease without taki
   expect([one.leads(), one.log]).toEqual([true, ['started']]);
 });
 
-test('LeaderElector that found its time to be over does not lead again when its wall clock is set back', async () => {
+test('LeaderElector that has found its time to be over does not lead again when its wall clock is set back', async () => {
   const { api, clock } = aWorld();
   const jump = { ms: 0 };
   const own = { ...clock, now: () => clock.now() + jump.ms };
@@ -173,7 +173,7 @@ test('LeaderElector that found its time to be over does not lead again when its 
   expect(hasStopped).toBe(true);
 });
 
-test('LeaderElectors never lead two at once, whatever freezes, is cut off or restarts, and one leads in the end', async () => {
+test('Two LeaderElectors never lead at once, whatever freezes, is cut off or restarts, and one leads in the end', async () => {
   for (let seed = 1; seed <= 6; seed++) {
     const world = aWorld();
     const random = createSeededRandom(seed);
@@ -218,7 +218,7 @@ test('LeaderElectors never lead two at once, whatever freezes, is cut off or res
   }
 });
 
-test('LeaderElectors that know the Lease never lead two at once, however often it is deleted, and one leads again', async () => {
+test('Two LeaderElectors that know the Lease never lead at once, however often it is deleted, and one leads again', async () => {
   for (let seed = 1; seed <= 6; seed++) {
     const world = aWorld();
     const random = createSeededRandom(seed);
@@ -254,7 +254,7 @@ test('LeaderElectors that know the Lease never lead two at once, however often i
       }
       await world.clock.advance(18_000);
       expect([leaders(), world.holder()], `seed ${seed}, turn ${turn}`).toEqual([1, expect.any(String)]);
-      // As its process does: who comes finds the Lease, so that it knows of it when it is deleted.
+      // As in its process: a newcomer finds the Lease, and so notices when it is deleted.
       for (const [index, each] of alive.entries()) if (each.state.hasEnded) alive[index] = candidate();
       await world.clock.settle();
     }

@@ -6,7 +6,7 @@ import { type KubeApi, KubeError } from '../kube/api.ts';
 import { LEASES } from '../kube/lease.ts';
 import { LeaderElector } from './leader-election.ts';
 
-/** The requests of an API, each of which may be replaced by another one. */
+/** The requests of an API. Each may be replaced. */
 function requestsOf(api: KubeApi): KubeApi {
   return {
     get: (...args) => api.get(...args),
@@ -18,7 +18,7 @@ function requestsOf(api: KubeApi): KubeApi {
   };
 }
 
-test('LeaderElector takes a Lease that is not there, and renews it', async () => {
+test('LeaderElector creates a missing Lease, and renews it', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');
   await world.clock.settle();
@@ -38,7 +38,7 @@ test('LeaderElector takes a Lease that is not there, and renews it', async () =>
   });
 });
 
-test('LeaderElector lets one lead, and another one only after it gave the Lease back, then at once', async () => {
+test('LeaderElector lets only one lead; another leads at once after the first gave up the Lease', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');
   const two = aCandidate(world, 'two');
@@ -51,7 +51,7 @@ test('LeaderElector lets one lead, and another one only after it gave the Lease 
   expect([two.leads(), world.holder(), world.spec()['leaseTransitions']]).toEqual([true, 'two', 1]);
 });
 
-test('LeaderElector whose watch tells nothing takes a Lease that was given back when it next asks', async () => {
+test('LeaderElector whose watch is silent takes a Lease that was given up when it next asks', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');
   const two = aCandidate(world, 'two');
@@ -65,12 +65,12 @@ test('LeaderElector whose watch tells nothing takes a Lease that was given back 
   expect([two.leads(), two.failures]).toEqual([true, []]);
 });
 
-test('LeaderElector takes the Lease of a holder that died as soon as it has run out', async () => {
+test('LeaderElector takes the Lease of a dead holder as soon as it has expired', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');
   await world.clock.advance(1_300);
   const two = aCandidate(world, 'two');
-  // Renewed at 60 s for the last time.
+  // Last renewed at 60 s.
   await world.clock.advance(59_000);
   one.clock.freeze();
   await world.clock.advance(14_600);
@@ -79,7 +79,7 @@ test('LeaderElector takes the Lease of a holder that died as soon as it has run 
   expect(two.leads()).toBe(true);
 });
 
-test('LeaderElector takes and keeps a Lease though each answer takes a second', async () => {
+test('LeaderElector takes and keeps a Lease even if each answer takes a second', async () => {
   const world = aWorld();
   const slowly = async <T>(call: () => Promise<T>): Promise<T> => {
     await new Promise<void>((resolve) => world.clock.after(1_000, resolve));
@@ -97,7 +97,7 @@ test('LeaderElector takes and keeps a Lease though each answer takes a second', 
   expect(one.leads()).toBe(true);
   await world.clock.advance(600_000);
   expect([one.leads(), one.log, one.failures]).toEqual([true, ['started'], []]);
-  // It ends once the Lease is given back.
+  // It ends once the Lease is given up.
   let holder: unknown;
   void one.ended.then(() => {
     holder = world.holder();
@@ -107,7 +107,7 @@ test('LeaderElector takes and keeps a Lease though each answer takes a second', 
   expect(holder).toBe('');
 });
 
-test('LeaderElector that stands by asks a fifth later at most, by chance', async () => {
+test('LeaderElector that stands by asks at most a fifth later, by chance', async () => {
   const { api, clock } = aWorld();
   const requests = requestsOf(api);
   const spec = { holderIdentity: 'other', leaseDurationSeconds: 3_600 };
@@ -133,7 +133,7 @@ test('LeaderElector that stands by asks a fifth later at most, by chance', async
   expect(asked).toEqual([0, 2_400, 4_800, 7_200, 9_600]);
 });
 
-test('LeaderElector goes on with a Lease that it finds to be its own, and counts no transition', async () => {
+test('LeaderElector goes on with a Lease that is already its own, and counts no transition', async () => {
   const world = aWorld();
   const spec = { holderIdentity: 'one', leaseDurationSeconds: 15, acquireTime: 'before', leaseTransitions: 3 };
   await world.api.create(LEASES, LEASE.namespace, { metadata: { name: LEASE.name }, spec });
@@ -143,7 +143,7 @@ test('LeaderElector goes on with a Lease that it finds to be its own, and counts
   expect(world.spec()).toMatchObject({ holderIdentity: 'one', acquireTime: 'before', leaseTransitions: 3 });
 });
 
-test('LeaderElector renews once where that is refused, and looks at the Lease only where somebody wrote to it', async () => {
+test('LeaderElector sends a refused renewal once, and reads the Lease only if somebody else has written to it', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');
   await world.clock.advance(1_000);
@@ -156,8 +156,8 @@ test('LeaderElector renews once where that is refused, and looks at the Lease on
 
 test.each([
   ['never ends', () => new Promise<void>(() => {})],
-  ['fails as it is told to stop', () => Promise.reject(new Error('stopped'))],
-])('LeaderElector that has lost the Lease ends though its work %s', async (_how, end) => {
+  ['fails when it is told to stop', () => Promise.reject(new Error('stopped'))],
+])('LeaderElector that has lost the Lease ends even if its work %s', async (_how, end) => {
   const { api, clock } = aWorld();
   let isCut = false;
   const requests = requestsOf(api);
@@ -186,7 +186,7 @@ test.each([
   expect([elector.isLeader(), hasEnded]).toEqual([false, true]);
 });
 
-test('LeaderElector that is stopped while it asks has not failed', async () => {
+test('LeaderElector that is stopped during a request has not failed', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');
   one.link.state = 'cut';
@@ -196,7 +196,7 @@ test('LeaderElector that is stopped while it asks has not failed', async () => {
   expect([one.log, one.failures]).toEqual([[], []]);
 });
 
-test('LeaderElector that stands by asks no more often than every retry period, and watches by one request', async () => {
+test('LeaderElector that stands by asks at most once per retry period, and watches with one request', async () => {
   const world = aWorld();
   aCandidate(world, 'one');
   await world.clock.settle();
@@ -216,7 +216,7 @@ test('LeaderElector that leads, or has stopped, watches nothing', async () => {
   expect([one.leads(), world.api.watches]).toEqual([true, 0]);
 });
 
-test('LeaderElector keeps leading while what is in hand ends', async () => {
+test('LeaderElector keeps leading until running work has ended', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one', { drainMs: 30_000 });
   const two = aCandidate(world, 'two');
@@ -232,7 +232,7 @@ test.each([
   ['leads', 'up', 2_000, []],
   ['is cut off', 'cut', 9_000, ['No answer in time', 'No answer in time']],
 ] as const)(
-  'LeaderElector waits for a whole lease after somebody deleted the Lease of one that %s',
+  'LeaderElector waits a whole lease duration after somebody deleted the Lease of one that %s',
   async (_, state, ms, failed) => {
     for (const hears of [true, false]) {
       const world = aWorld();
@@ -255,7 +255,7 @@ test.each([
   },
 );
 
-test('LeaderElector believes no clock but its own: the times in the Lease mean nothing', async () => {
+test('LeaderElector trusts no clock but its own: the times in the Lease mean nothing', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one', { skewMs: -86_400_000 });
   await world.clock.settle();
@@ -264,7 +264,7 @@ test('LeaderElector believes no clock but its own: the times in the Lease mean n
   expect([one.leads(), two.leads()]).toEqual([true, false]);
 });
 
-test('LeaderElector waits out the whole lease of a holder that it finds, however old it says it is', async () => {
+test('LeaderElector waits the whole lease duration of a holder that it finds, whatever age the Lease claims', async () => {
   const world = aWorld();
   const renewTime = '2001-01-01T00:00:00.000000Z';
   const spec = { holderIdentity: 'ghost', leaseDurationSeconds: 15, renewTime, leaseTransitions: 7 };
@@ -288,7 +288,7 @@ test('LeaderElector that is stopped while it waits leaves the Lease alone', asyn
   expect([two.log, world.holder()]).toEqual([[], 'one']);
 });
 
-test('LeaderElector goes on asking while the API refuses, and says why', async () => {
+test('LeaderElector keeps asking while the API refuses, and says why', async () => {
   const world = aWorld();
   const forbidden = new KubeError('leases is forbidden', { status: 403, reason: 'Forbidden' });
   const failures: unknown[] = [];
@@ -309,7 +309,7 @@ test('LeaderElector goes on asking while the API refuses, and says why', async (
   await ended;
 });
 
-test('LeaderElector gives the Lease back and tells when the work fails', async () => {
+test('LeaderElector gives up the Lease and reports it when the work fails', async () => {
   const world = aWorld();
   const { api, clock } = world;
   const elector = new LeaderElector({ ...LEASE, api, clock, random: noChance, identity: 'one' });
@@ -326,7 +326,7 @@ test.each([
   [{ renewDeadlineMs: 2_400 }, 'the renew deadline must be longer than 1.2 times the retry period'],
   [{ retryPeriodMs: 8_334 }, 'the renew deadline must be longer than 1.2 times the retry period'],
   [{ retryPeriodMs: 0 }, 'the retry period must be longer than 0'],
-])('LeaderElector refuses times that do not exclude two leaders: %j', (times, problem) => {
+])('LeaderElector refuses times that would allow two leaders: %j', (times, problem) => {
   const { api, clock } = aWorld();
   const elect = () => new LeaderElector({ ...LEASE, api, clock, random: noChance, identity: 'one', ...times });
   expect(elect).toThrow(new RangeError(`Two could lead at once: ${problem}`));
@@ -349,7 +349,7 @@ test.each([
   await clock.advance(60_000);
   jump.ms = jumpMs;
   expect(elector.isLeader()).toBe(leads);
-  // What is lost is lost, also where the clock is set right.
+  // A lost Lease stays lost, even if the clock is corrected.
   jump.ms = 0;
   expect(elector.isLeader()).toBe(leads);
   jump.ms = jumpMs;

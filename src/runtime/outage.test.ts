@@ -8,13 +8,13 @@ import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { Informer } from './informer.ts';
 
-/* All informers of one process, over the client, on an API server that goes away and comes back. */
+/* All informers of one process, through the client, with an API server that goes away and comes back. */
 
 const KINDS = ['apples', 'pears', 'plums', 'figs', 'limes', 'dates'];
-/** How an API server answers that has started again: it knows no older version, and first not even that. */
+/** The answers of a restarted API server: first 429, then it knows no older version. */
 const INITIALIZING = { status: 429, headers: { 'retry-after': '1' } };
 const REFUSED = new HttpError('unreachable', 'Connection refused (ECONNREFUSED)');
-/** As a load balancer does that has no server left. */
+/** The answer of a load balancer without a server. */
 const RESET = new HttpError('lost', 'Connection reset (ECONNRESET)', { isUnanswered: true });
 const OUTDATED = { status: 410, headers: {} };
 
@@ -28,7 +28,7 @@ function aProcess(namespaces?: readonly string[]) {
   const clock = virtualClock();
   const sent: Sent[] = [];
   const server = {
-    /** Undefined: nobody is there. */
+    /** Undefined: nothing answers. */
     refuse: (_: Sent): { status: number; headers: Record<string, string> } | undefined | 'away' => undefined,
     version: 1,
     away: REFUSED,
@@ -88,7 +88,7 @@ function aProcess(namespaces?: readonly string[]) {
     server.refuse = () => 'away';
     server.closeWatches();
   };
-  /** As after a kill: the first answer of each watch asks for patience, then it has to list. */
+  /** As after a kill: the first answer of each watch is 429, then it must list. */
   const comeBack = (asked: { status: number; headers: Record<string, string> } = INITIALIZING, times = 1) => {
     const watches = new Map<string, number>();
     server.version++;
@@ -102,7 +102,7 @@ function aProcess(namespaces?: readonly string[]) {
   };
   const since = (begin: number) => sent.filter(({ at }) => at >= begin);
   const lists = (begin: number) => since(begin).filter(({ verb }) => verb === 'list');
-  /** As a leader does, on a connection that it has kept. */
+  /** A write such as a leader's, on a connection that it has kept. */
   const renew = () => api.get(LEASES, { namespace: 'system', name: 'mooring' });
   return { clock, server, goAway, comeBack, sent, since, lists, failures, renew };
 }
@@ -111,7 +111,7 @@ async function* textOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-/** Ends as a connection does whose other side is killed. */
+/** Ends like a connection whose other side is killed. */
 async function* open(text: string, closed: Promise<void>): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
   await closed;
@@ -140,7 +140,7 @@ test.each([
     ).toEqual([...KINDS].sort());
     await clock.advance(120_000);
     expect(lists(back)).toHaveLength(KINDS.length);
-    // Asked for patience, outdated, the list, which goes on as a watch.
+    // 429, 410, and the list, which goes on as a watch.
     expect(since(back)).toHaveLength(3 * KINDS.length);
   }
 });
@@ -174,7 +174,7 @@ test('When the API server is back, all go on within a second, no two at the same
   expect((moments.at(-1) ?? 0) - (moments[0] ?? 0)).toBeLessThanOrEqual(1_000);
 });
 
-test.each([429, 503])('Nobody comes back to an API server earlier than its answer %d asks', async (status) => {
+test.each([429, 503])('Nobody returns to an API server earlier than its answer %d asks', async (status) => {
   const { clock, goAway, comeBack, since } = aProcess();
   await clock.advance(300_000);
   goAway();
@@ -190,7 +190,7 @@ test.each([429, 503])('Nobody comes back to an API server earlier than its answe
   }
 });
 
-test('An API server that refuses all it is asked is asked more and more rarely, however often it goes away', async () => {
+test('An API server that refuses everything is asked less and less often, however often it goes away', async () => {
   const { clock, server, since } = aProcess();
   await clock.advance(300_000);
   let count = 0;
@@ -205,7 +205,7 @@ test('An API server that refuses all it is asked is asked more and more rarely, 
 test.each([
   ['all namespaces', undefined],
   ['20 namespaces', Array.from({ length: 20 }, (_, index) => `ns-${index}`)],
-])('Informers of %s whose watches alone are not answered ask more and more rarely', async (_, namespaces) => {
+])('Informers of %s whose watches alone get no answer ask less and less often', async (_, namespaces) => {
   const { clock, goAway, since, renew } = aProcess(namespaces);
   await clock.advance(300_000);
   goAway();
@@ -220,7 +220,7 @@ test.each([
   const later = clock.monotonic();
   await rest(600);
   const count = KINDS.length * (namespaces?.length ?? 1);
-  // Each as often as one that another failure holds up: every 15 to 30 s.
+  // Each as often as after other failures: every 15 to 30 s.
   expect(since(begin).length - since(later).length).toBeLessThan(count * 30);
   expect(since(later).length).toBeLessThan(count * 90);
   expect(since(later).length).toBeGreaterThan(count * 30);

@@ -21,7 +21,7 @@ test.each([
   expect(delays.map(() => limiter.when('a', BACKOFF))).toEqual(delays);
 });
 
-test('RateLimiter counts failures for each key apart, and starts small after forget', () => {
+test('RateLimiter counts the failures of each key separately, and starts small after forget', () => {
   const { limiter } = aLimiter(() => 1);
   const failing = Array.from({ length: 5 }, () => limiter.when('a', BACKOFF));
   expect([failing.at(-1), limiter.when('b', BACKOFF)]).toEqual([32_000, 2_000]);
@@ -29,7 +29,7 @@ test('RateLimiter counts failures for each key apart, and starts small after for
   expect(limiter.when('a', BACKOFF)).toBe(2_000);
 });
 
-test('RateLimiter counts failures of each kind apart: ten conflicts make the first look at what is away no later', () => {
+test('RateLimiter counts failures of each kind separately: ten conflicts do not delay the first retry of something unreachable', () => {
   const { limiter } = aLimiter(() => 1);
   const conflict = { initialMs: 50, maxMs: 5_000 };
   const [conflicts, failures] = [conflict, BACKOFF].map((backoff) =>
@@ -37,7 +37,7 @@ test('RateLimiter counts failures of each kind apart: ten conflicts make the fir
   );
   expect([conflicts?.[0], conflicts?.at(-1)]).toEqual([100, 5_000]);
   expect([failures?.[0], failures?.at(-1)]).toEqual([2_000, 300_000]);
-  // By turns each grows all the same.
+  // Each also grows if they alternate.
   expect([limiter.when('a', conflict), limiter.when('a', BACKOFF)]).toEqual([5_000, 300_000]);
   limiter.forget('a');
   expect([limiter.when('a', conflict), limiter.when('a', BACKOFF)]).toEqual([100, 2_000]);
@@ -51,7 +51,7 @@ test('RateLimiter spreads keys that failed together', () => {
   expect(early).toBeLessThan(75);
 });
 
-test('RateLimiter lets ten thousand that failed together come back at a rate, and is quick again once they have', () => {
+test('RateLimiter lets ten thousand keys that failed together come back at a limited rate, and is quick again once they have', () => {
   const { limiter, clock } = aLimiter(() => 0);
   const delays = Array.from({ length: 10_000 }, (_, index) => limiter.when(`key-${index}`, BACKOFF));
   const perSecond = new Map<number, number>();
@@ -65,7 +65,7 @@ test('RateLimiter lets ten thousand that failed together come back at a rate, an
   expect(limiter.when('late', BACKOFF)).toBe(1_000);
 });
 
-test('RateLimiter makes nobody wait for a crowd for longer than their own longest delay, over which they are spread', () => {
+test('RateLimiter lets no key wait for a crowd longer than its own longest delay, and spreads keys over that', () => {
   const { limiter } = aLimiter(createSeededRandom(1).float);
   for (let index = 0; index < 10_000; index++) limiter.when(`key-${index}`, BACKOFF);
   expect(limiter.backlogMs('late')).toBe(190_000);
@@ -99,7 +99,7 @@ test('RateLimiter makes nobody wait for a crowd of another group', () => {
   expect(limiter.when('crowd/late', BACKOFF)).toBe(190_020);
 });
 
-test('RateLimiter lets ten thousand groups that failed together come back at a rate as well', () => {
+test('RateLimiter also lets ten thousand groups that failed together come back at a limited rate', () => {
   const { limiter, clock } = aLimiter(() => 0);
   const delays = Array.from({ length: 10_000 }, (_, index) => limiter.when(`server-${index}/user`, BACKOFF));
   expect(delays.filter((delay) => delay < 2_000).length).toBeLessThanOrEqual(6_000);

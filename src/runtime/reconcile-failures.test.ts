@@ -7,7 +7,7 @@ import { KubeError } from '../kube/api.ts';
 import { failureOf } from '../kube/failure.ts';
 import { failing, ready } from '../kube/summary.ts';
 
-/* What a pass that cannot look tells. */
+/* What a pass reports when it cannot look. */
 
 const READY = ready('Done', 'All is well');
 const extra = { type: 'Synced', status: 'True', reason: 'Same', message: 'Same' } as const;
@@ -38,7 +38,7 @@ test.each([
   });
 });
 
-test('reconcile() tells of what stands, takes it for no failure, and says each time the same', async () => {
+test('reconcile() reports a standing refusal the same way each time, and does not count it as a failure', async () => {
   const stands = failureOf(new TerminalError('Refused', 'The server says no'));
   let refuses = true;
   const toy = aToy({
@@ -68,21 +68,18 @@ test('reconcile() tells of what stands, takes it for no failure, and says each t
 test.each([
   ['is put back', { owns: () => true }, { status: { size: 1 } }],
   ['comes before the first step', { decide: () => ({ conditions: READY, steps: ['grow'] }) }, {}],
-])(
-  'reconcile() does nothing where its finalizer does not stay, and says so, when it %s',
-  async (_when, kind, start) => {
-    const toy = aToy(kind);
-    await toy.create(start);
-    const patch = toy.api.patch.bind(toy.api);
-    toy.api.patch = (resource, ref, body, options) =>
-      patch(resource, ref, options?.subresource === 'status' ? body : { metadata: { finalizers: null } }, options);
-    expect(await toy.reconcile()).toMatchObject({ next: 'failed', failure: { reason: 'FinalizerRefused' } });
-    expect(toy.status().conditions?.[0]).toMatchObject({ status: 'Unknown', reason: 'FinalizerRefused' });
-    expect(toy.log.filter((line) => line.startsWith('going'))).toEqual([]);
-  },
-);
+])('reconcile() does nothing if its finalizer does not stay, and says so, when it %s', async (_when, kind, start) => {
+  const toy = aToy(kind);
+  await toy.create(start);
+  const patch = toy.api.patch.bind(toy.api);
+  toy.api.patch = (resource, ref, body, options) =>
+    patch(resource, ref, options?.subresource === 'status' ? body : { metadata: { finalizers: null } }, options);
+  expect(await toy.reconcile()).toMatchObject({ next: 'failed', failure: { reason: 'FinalizerRefused' } });
+  expect(toy.status().conditions?.[0]).toMatchObject({ status: 'Unknown', reason: 'FinalizerRefused' });
+  expect(toy.log.filter((line) => line.startsWith('going'))).toEqual([]);
+});
 
-test('reconcile() tells that what a person let go of cannot be put right before', async () => {
+test('reconcile() reports that preparing to abandon an object has failed', async () => {
   const forbidden = new KubeError('Cannot patch secrets: forbidden', { status: 403, reason: 'Forbidden' });
   const toy = aToy({ abandon: () => Promise.reject(forbidden) });
   await toy.create({ finalizers: [TOY_FINALIZER], annotations: { [ABANDON]: 'true' }, status: { size: 1 } });
@@ -93,7 +90,7 @@ test('reconcile() tells that what a person let go of cannot be put right before'
 });
 
 test.each(['hold', 'own', 'release'] as const)(
-  'reconcile() tells that it may not change the finalizers, to %s',
+  'reconcile() reports that it may not change the finalizers, to %s',
   async (what) => {
     const toy = aToy({ decide: () => ({ conditions: READY, [what]: true }), owns: () => what === 'own' });
     await toy.create({ status: { size: 1 }, ...(what === 'release' ? { finalizers: [TOY_FINALIZER] } : {}) });
@@ -113,7 +110,7 @@ test.each(['hold', 'own', 'release'] as const)(
   },
 );
 
-test('reconcile() keeps the time of a failure that goes on, and takes the error away after it', async () => {
+test('reconcile() keeps the time of a lasting failure, and removes the error after it', async () => {
   let fails = true;
   const toy = aToy({
     observe: () => (fails ? Promise.reject(new TransientError('Busy', 'Try later')) : Promise.resolve(undefined)),
@@ -130,7 +127,7 @@ test('reconcile() keeps the time of a failure that goes on, and takes the error 
   expect(toy.status().lastError).toBeUndefined();
 });
 
-test('reconcile() leaves the last failure that was tried as it was told while all else is held back', async () => {
+test('reconcile() keeps reporting the last failure that was really tried while calls are held back', async () => {
   const about = { api: 'cloud', operation: 'get', phrase: 'get it', idempotent: true } as const;
   let error = new ApiError({ ...about, kind: 'unreachable', what: 'refused' });
   const toy = aToy({ observe: () => Promise.reject(error), decide: () => ({ conditions: READY }) });
@@ -145,7 +142,7 @@ test('reconcile() leaves the last failure that was tried as it was told while al
   expect(toy.status().lastError?.message).toBe(error.message);
 });
 
-test.each(['another spec', 'another outage'])('reconcile() tells why it is held back after %s', async (after) => {
+test.each(['another spec', 'another outage'])('reconcile() reports why it is held back after %s', async (after) => {
   const about = { api: 'cloud', operation: 'get', phrase: 'get it', idempotent: true } as const;
   let error = new ApiError({ ...about, kind: 'unreachable', what: 'refused' });
   const toy = aToy({ observe: () => Promise.reject(error), decide: () => ({ conditions: READY }) });
@@ -168,8 +165,8 @@ const FIRST_SECONDS = { failsForMs: () => 4_999 };
 test.each<[string, object, Error | 'decided']>([
   ['fails', FIRST_SECONDS, new ApiError({ ...CALL, kind: 'unavailable', status: 503 })],
   ['to the Kubernetes API fails', FIRST_SECONDS, new KubeError('busy', { status: 429 })],
-  ['is told by the decision to have failed', FIRST_SECONDS, 'decided'],
-])('reconcile() says nothing of a call that %s for five seconds', async (_, context, error) => {
+  ['has failed according to the decision', FIRST_SECONDS, 'decided'],
+])('reconcile() does not report for five seconds that a call %s', async (_, context, error) => {
   let fails = false;
   const toy = aToy({
     observe: () => (fails && error !== 'decided' ? Promise.reject(error) : Promise.resolve(undefined)),
@@ -190,9 +187,9 @@ test.each<[string, object, Error | 'decided']>([
 test.each<[string, object, Error]>([
   ['a person must mend', {}, new ApiError({ ...CALL, kind: 'unauthorized', status: 401 })],
   ['an object waits', {}, new TransientError('Missing', 'There is no Secret')],
-  ['the spec is another', { spec: { size: 2 } }, new ApiError({ ...CALL, kind: 'lost' })],
+  ['the spec has changed', { spec: { size: 2 } }, new ApiError({ ...CALL, kind: 'lost' })],
   ['a person asked', { metadata: { annotations: { [RECONCILE_AT]: 'x' } } }, new ApiError({ ...CALL, kind: 'lost' })],
-])('reconcile() tells at once that a look failed where %s', async (_, change, error) => {
+])('reconcile() reports a failed look at once if %s', async (_, change, error) => {
   let fails = false;
   const toy = aToy({
     observe: () => (fails ? Promise.reject(error) : Promise.resolve(undefined)),
@@ -209,7 +206,7 @@ test.each<[string, object, Error]>([
 test.each([
   [4, 'red'],
   [5, undefined],
-])('reconcile() keeps what steps brought about though somebody is faster %i times more', async (times, color) => {
+])('reconcile() keeps results of steps even if somebody is faster %i more times', async (times, color) => {
   const toy = aToy({ decide: () => ({ conditions: READY, steps: ['paint'] }), act: async () => ({ color: 'red' }) });
   await toy.create({ finalizers: ['mooring.dev/toy'] });
   const patch = toy.api.patch.bind(toy.api);
@@ -254,7 +251,7 @@ describe('reconcile() of an object that is being deleted', () => {
     expect(exists()).toBe(false);
   });
 
-  test('writes nothing more where it is quick', async () => {
+  test('writes nothing more if it is quick', async () => {
     const { clock, end, outcome, exists, api, log } = await deletion('True', 'act');
     await clock.advance(4_900);
     end.resolve();
@@ -264,7 +261,7 @@ describe('reconcile() of an object that is being deleted', () => {
     expect([exists(), clock.timers(), log.includes('Ready Deleting'), api.all(TOYS)]).toEqual([false, 0, false, []]);
   });
 
-  test('tells in the end why it failed, and then lets that stand', async () => {
+  test('reports in the end why it failed, and leaves that standing', async () => {
     const first = await deletion('True', 'act');
     await first.clock.advance(6_000);
     first.end.reject(new TransientError('Busy', 'Try later'));
@@ -278,7 +275,7 @@ describe('reconcile() of an object that is being deleted', () => {
   });
 });
 
-test('reconcile() comes back soon where that was decided, though a step failed for good, and tells of it', async () => {
+test('reconcile() reports a step that failed for good, and comes back soon if that was decided', async () => {
   const toy = aToy({
     decide: () => ({ conditions: READY, steps: ['grow'], retry: 'soon' }),
     act: () => Promise.reject(new TerminalError('NoPaint', 'Buy some')),

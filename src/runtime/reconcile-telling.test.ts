@@ -6,7 +6,7 @@ import { KubeError } from '../kube/api.ts';
 import { ready, reconciling } from '../kube/summary.ts';
 import { reconcile } from './reconcile.ts';
 
-/* What a pass asks the API server for, and no more; what it hands to the kind; whom it tells of Ready. */
+/* What a pass requests from the API server, and nothing more; what it passes to the kind; to whom it reports Ready. */
 
 const READY = ready('Done', 'All is well');
 const extra = { type: 'Synced', status: 'True', reason: 'Same', message: 'Same' } as const;
@@ -14,7 +14,7 @@ const stored = [...READY, extra].map((each) => ({ ...each, lastTransitionTime: '
 const conflict = new KubeError('the object has been modified', { status: 409, reason: 'Conflict' });
 const busy = new KubeError('busy', { status: 500 });
 
-/** The requests that come, in words; those of status are answered with `error`, if one is given. */
+/** Lists the requests in words. Writes of status are answered with `error`, if one is given. */
 function requestsOf({ api }: ReturnType<typeof aToy>, error?: Error): string[] {
   const requests: string[] = [];
   const { get, patch } = { get: api.get.bind(api), patch: api.patch.bind(api) };
@@ -30,7 +30,7 @@ function requestsOf({ api }: ReturnType<typeof aToy>, error?: Error): string[] {
   return requests;
 }
 
-test('reconcile() shows the kind the object, and gives it the signal to look and act with', async () => {
+test('reconcile() passes the kind the object, and the signal for looks and acts', async () => {
   const seen: ToySubject[] = [];
   const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }) });
   const { signal } = new AbortController();
@@ -68,7 +68,7 @@ function contextOf({ api, clock }: ReturnType<typeof aToy>) {
   return { api, clock, ...told, failsForMs, conflictsLast: false, tellAlways: false };
 }
 
-test('reconcile() tells the kind of what it abandons what the object is and what is known of it', async () => {
+test('reconcile() passes the kind the object that it abandons, and what is known of it', async () => {
   const abandoned: object[] = [];
   const toy = aToy({
     abandon: async (subject) => {
@@ -81,7 +81,7 @@ test('reconcile() tells the kind of what it abandons what the object is and what
   expect(abandoned).toMatchObject([{ metadata: { name: 'toy' }, status: { size: 1 } }]);
 });
 
-test('reconcile() writes the finalizer once, and nothing onto what goes without it', async () => {
+test('reconcile() writes the finalizer once, and writes nothing more once the object goes without it', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }) });
   await toy.create({ finalizers: ['example.com/other'] });
   const requests = requestsOf(toy);
@@ -97,15 +97,15 @@ test('reconcile() writes the finalizer once, and nothing onto what goes without 
 
 test.each([
   ['a conflict', conflict, undefined, ['status']],
-  ['a conflict, of what an act has brought about,', conflict, { size: 9 }, ['status', 'get', 'status']],
-  ['an answer that is no conflict', busy, { size: 9 }, ['status']],
-])('reconcile() writes a status once more only after %s where something would be lost', async (...given) => {
+  ['a conflict, with the result of an act,', conflict, { size: 9 }, ['status', 'get', 'status']],
+  ['another error than a conflict', busy, { size: 9 }, ['status']],
+])('reconcile() after %s writes a status once more only if something would be lost', async (...given) => {
   const [, error, facts, expected] = given;
   const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }), act: async () => facts });
   await toy.create({ finalizers: [TOY_FINALIZER] });
   const requests = requestsOf(toy, error);
   const outcome = toy.reconcile(undefined, { tellAlways: true });
-  // What is no conflict is the queue's to count as a failure.
+  // Other errors are for the queue to count as failures.
   await (error === conflict
     ? expect(outcome).resolves.toEqual({ next: 'conflict' })
     : expect(outcome).rejects.toBe(busy));
@@ -113,7 +113,7 @@ test.each([
   expect(requests.slice(0, expected.length)).toEqual(expected);
 });
 
-test('reconcile() writes no status for an act that met a conflict and has brought nothing about', async () => {
+test('reconcile() writes no status for an act that met a conflict and had no result', async () => {
   const toy = aToy({
     decide: () => ({ conditions: READY, steps: ['grow'] }),
     act: () => Promise.reject(conflict),
@@ -124,7 +124,7 @@ test('reconcile() writes no status for an act that met a conflict and has brough
   expect(requests).toEqual([]);
 });
 
-test('reconcile() tells of conflicts once they last', async () => {
+test('reconcile() reports conflicts once they last', async () => {
   const toy = aToy({ observe: () => Promise.reject(conflict) });
   await toy.create();
   expect(await toy.reconcile(undefined, { conflictsLast: true })).toMatchObject({ next: 'failed' });
@@ -140,7 +140,7 @@ test('reconcile() forgets that a person asked once the annotation is gone', asyn
   expect(toy.status().lastHandledReconcileAt).toBeUndefined();
 });
 
-test('reconcile() tells of Ready only what it has written of it', async () => {
+test('reconcile() reports of Ready only what it has written', async () => {
   let decision: { conditions: typeof READY | 'keep'; mayPass?: true } = { conditions: [] };
   let size = 0;
   const toy = aToy({ decide: () => ({ ...decision, status: { size: ++size } }) });
@@ -150,16 +150,16 @@ test('reconcile() tells of Ready only what it has written of it', async () => {
   decision = { conditions: READY };
   await toy.reconcile();
   toy.log.length = 0;
-  // A failure that may pass, and a decision that says nothing of it: each with a status that differs besides.
+  // A failure that may pass, and a decision that is silent about it: each with a status that also differs otherwise.
   for (decision of [{ conditions: reconciling('Down', 'No'), mayPass: true } as const, { conditions: 'keep' } as const])
     await toy.reconcile(undefined, { failsForMs: () => 0 });
   expect([toy.status().size, toy.log]).toEqual([4, ['observe', 'observe']]);
 });
 
 test.each([
-  ['is to be tried again later than in five seconds', READY, 5_000],
-  ['is of an object that was not Ready', reconciling('Waiting', 'For a friend'), 0],
-])('reconcile() tells at once of a failure that may pass and %s', async (_what, conditions, retryAfterMs) => {
+  ['must wait longer than five seconds for its retry', READY, 5_000],
+  ['belongs to an object that was not Ready', reconciling('Waiting', 'For a friend'), 0],
+])('reconcile() reports at once a failure that may pass and %s', async (_what, conditions, retryAfterMs) => {
   let fails = false;
   const toy = aToy({
     observe: () => (fails ? Promise.reject(new KubeError('busy', { status: 429, retryAfterMs })) : Promise.resolve()),
@@ -175,7 +175,7 @@ test.each([
 test.each([
   ['nothing', [], 'changes nothing. Remove'],
   ['one step', ['grow'], 'changes nothing, and would grow. Remove'],
-])('reconcile() says of what is paused before %s what is held back', async (_what, steps, message) => {
+])('reconcile() says for an object paused before %s what is held back', async (_what, steps, message) => {
   const toy = aToy({ decide: () => ({ conditions: 'keep', hold: true, steps }) });
   await toy.create({ annotations: { [PAUSED]: 'true' }, status: { conditions: stored } });
   await toy.reconcile();
@@ -185,7 +185,7 @@ test.each([
   ]);
 });
 
-test('reconcile() does not take what waits for long for what is being deleted', async () => {
+test('reconcile() does not treat an object that waits for long as one that is being deleted', async () => {
   const wait = Promise.withResolvers<void>();
   const toy = aToy({ observe: () => wait.promise, decide: () => ({ conditions: READY }) });
   await toy.create({ status: { conditions: stored } });
@@ -199,7 +199,7 @@ test('reconcile() does not take what waits for long for what is being deleted', 
 test.each([
   ['is written', undefined, 'Deleting'],
   ['cannot be written', busy, 'Done'],
-])('reconcile() ends after what it tells of a deletion that lasts %s', async (_how, error, reason) => {
+])('reconcile() ends only after its report of a lasting deletion %s', async (_how, error, reason) => {
   const [wait, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const toy = aToy({ observe: () => wait.promise, decide: () => ({ conditions: 'keep' }) });
   await toy.create({ finalizers: [TOY_FINALIZER], status: { size: 1, conditions: stored } });
@@ -220,11 +220,11 @@ test.each([
   expect(over).toBe(false);
   answer.resolve();
   expect(await outcome).toEqual({ next: 'settled', requeueAfterMs: undefined });
-  // What was known besides still is.
+  // Everything else is still known.
   expect(toy.status().conditions).toMatchObject([{ reason }, ...(error ? [] : [{ type: 'Reconciling' }]), extra]);
 });
 
-test('reconcile() counts a failure to tell as a failure of the pass', async () => {
+test('reconcile() counts a failure to report as a failure of the pass', async () => {
   const toy = aToy({ observe: () => Promise.reject(new TransientError('Down', 'It is down')) });
   await toy.create();
   requestsOf(toy, busy);
@@ -234,17 +234,14 @@ test('reconcile() counts a failure to tell as a failure of the pass', async () =
 test.each([
   ['an object that is gone', new KubeError('there is none', { status: 404 }), { next: 'conflict' }],
   ['a mistake in the program', new TypeError('oops'), new TypeError('oops')],
-])(
-  'reconcile() writes no status where the finalizer cannot be written because of %s',
-  async (_why, error, expected) => {
-    const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }) });
-    await toy.create();
-    const requests: unknown[] = [];
-    toy.api.patch = (...given) => {
-      requests.push(given[2]);
-      return Promise.reject(error);
-    };
-    expect(await toy.reconcile().catch((thrown: unknown) => thrown)).toEqual(expected);
-    expect(requests).toMatchObject([{ metadata: { finalizers: [TOY_FINALIZER] } }]);
-  },
-);
+])('reconcile() writes no status if the finalizer cannot be written because of %s', async (_why, error, expected) => {
+  const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }) });
+  await toy.create();
+  const requests: unknown[] = [];
+  toy.api.patch = (...given) => {
+    requests.push(given[2]);
+    return Promise.reject(error);
+  };
+  expect(await toy.reconcile().catch((thrown: unknown) => thrown)).toEqual(expected);
+  expect(requests).toMatchObject([{ metadata: { finalizers: [TOY_FINALIZER] } }]);
+});

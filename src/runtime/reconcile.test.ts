@@ -14,7 +14,7 @@ test('reconcile() forgets what is gone', async () => {
   expect(toy.log).toEqual(['forget ns/nobody, deleted']);
 });
 
-test('reconcile() tells what was decided, for the generation that it looked at', async () => {
+test('reconcile() reports what was decided, for the generation that it looked at', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, status: { size: 3 }, requeueAfterMs: 5_000 }) });
   await toy.create();
   expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: 5_000 });
@@ -36,7 +36,7 @@ test('reconcile() writes nothing and says nothing when nothing is new', async ()
   expect([toy.object().metadata.resourceVersion, toy.log]).toEqual([resourceVersion, ['observe']]);
 });
 
-test('reconcile() writes the new generation also when nothing else is new', async () => {
+test('reconcile() writes the new generation even if nothing else is new', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY }) });
   await toy.create();
   await toy.reconcile();
@@ -58,7 +58,7 @@ test('reconcile() sets the finalizer before the first step', async () => {
   expect(toy.log).toEqual(['observe', 'going to grow', 'finalizers mooring.dev/toy']);
 });
 
-test('reconcile() sets the finalizer for an object that will hold something, with no step yet, and keeps those of others', async () => {
+test('reconcile() sets the finalizer before any step for an object that will hold something, and keeps those of others', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, hold: true }) });
   await toy.create({ finalizers: ['example.com/other'] });
   await toy.reconcile();
@@ -66,7 +66,7 @@ test('reconcile() sets the finalizer for an object that will hold something, wit
   expect(toy.status()).toMatchObject({ conditions: [{ reason: 'Done' }] });
 });
 
-describe('the finalizer of an object that owns something, which somebody took away,', () => {
+describe('the removed finalizer of an object that owns something', () => {
   const owner = () =>
     aToy({
       owns: ({ status }) => status.size === 1,
@@ -85,7 +85,7 @@ describe('the finalizer of an object that owns something, which somebody took aw
 
   test.each([
     ['while it is paused', { status: { size: 1 }, annotations: { [PAUSED]: 'true' } }],
-    ['where it owns nothing any more', { status: { size: 2 } }],
+    ['if it no longer owns anything', { status: { size: 2 } }],
   ])('stays away %s', async (_when, start) => {
     const toy = owner();
     await toy.create(start);
@@ -102,7 +102,7 @@ test('reconcile() does nothing outside when the finalizer cannot be set', async 
   expect(toy.log).toEqual(['observe']);
 });
 
-test('reconcile() says of a spec that it cannot read what is wrong with it, and waits', async () => {
+test('reconcile() says what is wrong with a spec that it cannot read, and waits', async () => {
   const toy = aToy();
   await toy.create({ spec: { size: 'big' } });
   expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: undefined });
@@ -116,7 +116,7 @@ test('reconcile() says of a spec that it cannot read what is wrong with it, and 
   expect(toy.log).toEqual(['Ready InvalidSpec']);
 });
 
-test('reconcile() says what lets an object go whose spec it cannot read', async () => {
+test('reconcile() says how an object can be deleted whose spec it cannot read', async () => {
   const toy = aToy();
   await toy.create({ spec: { size: 'big' }, finalizers: ['mooring.dev/toy'], status: { size: 1 } });
   await toy.markDeleted();
@@ -158,7 +158,7 @@ test('reconcile() shows what it sees of a paused object, and does not go on at o
   expect(toy.status()).toMatchObject({ size: 3 });
 });
 
-test('reconcile() looks again at a paused object of which a look failed, as at any other', async () => {
+test('reconcile() retries a failed look at a paused object as at any other', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'], retry: 'soon' }) });
   await toy.create({ annotations: { [PAUSED]: 'true' } });
   expect(await toy.reconcile()).toEqual({ next: 'retry', pace: 'soon' });
@@ -171,14 +171,14 @@ test('reconcile() does not announce what it may not begin while paused', async (
   expect(toy.status()).not.toMatchObject({ size: 3 });
 });
 
-test('reconcile() says of a paused object with nothing to do how it is', async () => {
+test('reconcile() reports the state of a paused object with nothing to do', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY }) });
   await toy.create({ annotations: { [PAUSED]: 'true' } });
   await toy.reconcile();
   expect(toy.status()).toMatchObject({ conditions: [{ reason: 'Done' }] });
 });
 
-test('reconcile() does not let go of a paused object', async () => {
+test('reconcile() does not remove the finalizer of a paused object', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, release: true }) });
   await toy.create({ finalizers: ['mooring.dev/toy'], annotations: { [PAUSED]: 'true' }, status: { size: 1 } });
   await toy.markDeleted();
@@ -186,7 +186,7 @@ test('reconcile() does not let go of a paused object', async () => {
   expect(toy.status()).toMatchObject({ conditions: [{ reason: 'Paused' }] });
 });
 
-test('reconcile() leaves alone what is deleted and not held by us', async () => {
+test('reconcile() leaves alone a deleted object without our finalizer', async () => {
   const toy = aToy();
   await toy.create({ finalizers: ['example.com/other'] });
   await toy.markDeleted();
@@ -194,7 +194,7 @@ test('reconcile() leaves alone what is deleted and not held by us', async () => 
   expect(toy.log).toEqual([]);
 });
 
-test('reconcile() lets a deleted object go at once where nothing was ever made', async () => {
+test('reconcile() releases a deleted object at once if nothing was ever made', async () => {
   const toy = aToy();
   await toy.create({ finalizers: ['mooring.dev/toy'] });
   await toy.markDeleted();
@@ -202,7 +202,7 @@ test('reconcile() lets a deleted object go at once where nothing was ever made',
   expect([toy.exists(), toy.log]).toEqual([false, []]);
 });
 
-test('reconcile() lets an abandoned object go without a look outside', async () => {
+test('reconcile() releases an abandoned object without looking outside', async () => {
   const toy = aToy();
   await toy.create({ finalizers: ['mooring.dev/toy'], annotations: { [ABANDON]: 'true' }, status: { size: 1 } });
   await toy.markDeleted();
@@ -210,14 +210,14 @@ test('reconcile() lets an abandoned object go without a look outside', async () 
   expect([toy.exists(), toy.log]).toEqual([false, []]);
 });
 
-test('reconcile() does not take the annotation for anything on an object that is not deleted', async () => {
+test('reconcile() ignores the annotation on an object that is not being deleted', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, hold: true }) });
   await toy.create({ annotations: { [ABANDON]: 'true' } });
   await toy.reconcile();
   expect(toy.object().metadata.finalizers).toEqual(['mooring.dev/toy']);
 });
 
-test('reconcile() lets go after the last step, keeping finalizers of others', async () => {
+test('reconcile() removes its finalizer after the last step, and keeps those of others', async () => {
   const toy = aToy({ decide: ({ deleting }) => ({ conditions: READY, steps: ['remove'], release: deleting }) });
   await toy.create({ finalizers: ['mooring.dev/toy', 'example.com/other'], status: { size: 1 } });
   await toy.markDeleted();
@@ -226,7 +226,7 @@ test('reconcile() lets go after the last step, keeping finalizers of others', as
   expect(toy.log).toEqual(['observe', 'going to remove']);
 });
 
-test('reconcile() does not let go when the step before failed', async () => {
+test('reconcile() keeps its finalizer if the step before failed', async () => {
   const toy = aToy({
     decide: () => ({ conditions: READY, steps: ['remove'], release: true }),
     act: () => Promise.reject(new TransientError('Busy', 'Cannot remove it now')),
@@ -237,7 +237,7 @@ test('reconcile() does not let go when the step before failed', async () => {
   expect(toy.object().metadata.finalizers).toEqual(['mooring.dev/toy']);
 });
 
-test('reconcile() adds no finalizer to what is being deleted', async () => {
+test('reconcile() adds no finalizer to an object that is being deleted', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, hold: true, steps: ['grow'] }) });
   await toy.create({ finalizers: ['mooring.dev/toy'], status: { size: 1 } });
   await toy.markDeleted();
@@ -245,21 +245,21 @@ test('reconcile() adds no finalizer to what is being deleted', async () => {
   expect(toy.object().metadata.finalizers).toEqual(['mooring.dev/toy']);
 });
 
-test('reconcile() is silent after a pass that acted and learned nothing: the next one tells', async () => {
+test('reconcile() is silent after a pass that acted and learned nothing: the next pass reports', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }) });
   await toy.create();
   expect(await toy.reconcile()).toEqual({ next: 'again' });
   expect(toy.status().conditions).toBeUndefined();
 });
 
-test('reconcile() tells after a pass that acted when it is asked to', async () => {
+test('reconcile() reports after a pass that acted, if asked to', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'] }) });
   await toy.create();
   expect(await toy.reconcile(undefined, { tellAlways: true })).toEqual({ next: 'again' });
   expect(toy.status()).toMatchObject({ conditions: [{ reason: 'Done' }] });
 });
 
-test('reconcile() keeps what a step has to say that fails itself', async () => {
+test('reconcile() keeps what a failing step reports', async () => {
   const toy = aToy({
     decide: () => ({ conditions: READY, steps: ['grow'] }),
     act: async (_subject, _step, keep) => {
@@ -272,7 +272,7 @@ test('reconcile() keeps what a step has to say that fails itself', async () => {
   expect(toy.status()).toMatchObject({ size: 9, lastError: { message: 'Cannot grow it' } });
 });
 
-test('reconcile() keeps what steps brought about, also of those before the one that failed', async () => {
+test('reconcile() keeps results of steps, including those before one that failed', async () => {
   const toy = aToy({
     decide: () => ({ conditions: READY, steps: ['grow', 'paint', 'sell'] }),
     act: async (_subject, step) => {
@@ -286,7 +286,7 @@ test('reconcile() keeps what steps brought about, also of those before the one t
   expect(toy.log).toEqual(['observe', 'going to grow', 'going to paint', 'Ready NoPaint']);
 });
 
-test('reconcile() keeps what steps brought about also when the object changed meanwhile', async () => {
+test('reconcile() keeps results of steps even if the object changed meanwhile', async () => {
   const toy = aToy({
     decide: () => ({ conditions: READY, steps: ['grow'], status: { color: 'red' } }),
     act: async () => {
@@ -300,7 +300,7 @@ test('reconcile() keeps what steps brought about also when the object changed me
   expect({ size, color, conditions }).toEqual({ size: 9, color: undefined, conditions: undefined });
 });
 
-test('reconcile() keeps what steps brought about also when a later one finds that something changed meanwhile', async () => {
+test('reconcile() keeps results of steps even if a later step finds that something changed meanwhile', async () => {
   const toy = aToy({
     decide: () => ({ conditions: READY, steps: ['grow', 'paint'] }),
     act: async (_subject, step) => {
@@ -314,13 +314,13 @@ test('reconcile() keeps what steps brought about also when a later one finds tha
   expect({ size, conditions, lastError }).toEqual({ size: 9, conditions: undefined, lastError: undefined });
 });
 
-test('reconcile() does once what it did and wrote without hearing so, though the watch is late', async () => {
+test('reconcile() does not repeat what it did and wrote without an answer, although the watch is late', async () => {
   const grown: string[] = [];
   const toy = aToy({
     decide: ({ status }) => ({ conditions: READY, steps: status.size === 9 ? [] : ['grow'] }),
     act: async (_subject, step) => {
       grown.push(step);
-      // As an earlier pass wrote it, whose write was never answered.
+      // Written by an earlier pass that never got an answer.
       if (grown.length === 1) await toy.api.patch(TOYS, TOY, { status: { size: 9 } }, { subresource: 'status' });
       return { size: 9 };
     },
@@ -331,7 +331,7 @@ test('reconcile() does once what it did and wrote without hearing so, though the
   expect(grown).toEqual(['grow']);
 });
 
-test('reconcile() does not write what steps brought about onto another object of the same name', async () => {
+test('reconcile() does not write results of steps onto another object of the same name', async () => {
   const toy = aToy({
     decide: () => ({ conditions: READY, steps: ['grow'] }),
     act: async () => {
@@ -352,21 +352,21 @@ test('reconcile() leaves a status that changed meanwhile as it is', async () => 
   expect(toy.status().conditions).toBeUndefined();
 });
 
-test('reconcile() takes an object that vanished during the pass for a change like any other', async () => {
+test('reconcile() treats an object that vanished during the pass as a change like any other', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY }) });
   await toy.create();
   toy.removeUnseen();
   expect(await toy.reconcile()).toEqual({ next: 'conflict' });
 });
 
-test('reconcile() reports a conflict while it looks as nothing but a reason to look again', async () => {
+test('reconcile() treats a conflict during a look only as a reason to look again', async () => {
   const toy = aToy({ observe: () => Promise.reject(conflict) });
   await toy.create();
   expect(await toy.reconcile()).toEqual({ next: 'conflict' });
   expect(toy.status().conditions).toBeUndefined();
 });
 
-test('reconcile() leaves all as it is when the decision is to keep it', async () => {
+test('reconcile() changes nothing if the decision is to keep everything', async () => {
   let keep = false;
   const toy = aToy({ decide: () => (keep ? { conditions: 'keep', requeueAfterMs: 3 } : { conditions: READY }) });
   await toy.create();
@@ -388,7 +388,7 @@ test.each(['soon', 'later', 'slowly'] as const)(
   },
 );
 
-test('reconcile() tells the kind that a person wants a look now, once', async () => {
+test('reconcile() tells the kind once that a person wants a look now', async () => {
   const looks: boolean[] = [];
   const toy = aToy({
     decide: ({ lookNow }) => {

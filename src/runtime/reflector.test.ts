@@ -15,7 +15,7 @@ import { sleep } from '../base/clock.ts';
 import { HttpError } from '../base/http.ts';
 import { KubeError, type WatchEvent } from '../kube/api.ts';
 
-describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
+describe.each([true, false])('With an API that streams lists (%s)', (streams) => {
   const aReflector = (lists: Play['lists'], watches: Play['watches'], took?: Play['took']) =>
     play({ lists, watches, streams, took });
 
@@ -34,14 +34,14 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     ]);
   });
 
-  test('A reflector tells of deletions', async () => {
+  test('A reflector reports deletions', async () => {
     const events: WatchEvent[] = [{ type: 'DELETED', object: object('a', 9) }];
     const reflector = aReflector([page(7)], [{ events, end: 'open' }]);
     await reflector.clock.settle();
     expect(reflector.events.at(-1)).toEqual({ type: 'deleted', object: object('a', 9) });
   });
 
-  test('A reflector whose watch the server closes goes on at once from the last version it saw, bookmarks included', async () => {
+  test('A reflector whose watch the server closes goes on at once from the last version it saw, including bookmarks', async () => {
     const lived = { end: 'close', afterMs: 100_000 } as const;
     const bookmark: WatchEvent = { type: 'BOOKMARK', resourceVersion: '40' };
     const { clock, calls, events, failures } = aReflector(
@@ -61,7 +61,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   });
   const silent: ScriptedWatch = { end: 'close', afterMs: 240_000 };
 
-  test('A reflector whose watch tells nothing finds that the world of the server went back, and lists what is true now', async () => {
+  test('A reflector whose watch is silent notices that the server was restored to an older state, and lists the present one', async () => {
     const { clock, calls, events } = aReflector([page(7), tooLarge, page(5, [object('a', 4)])], [silent, OPEN]);
     await clock.advance(300_000);
     expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list -', 'watch 5']);
@@ -74,8 +74,8 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   test.each([
     ['is as new', page(7)],
     ['cannot be asked', new HttpError('lost', 'Connection reset')],
-    ['has too much to do', new KubeError('Gateway Timeout', { status: 504 })],
-  ])('A reflector whose watch tells nothing watches on where the server %s', async (_what, answer) => {
+    ['is overloaded', new KubeError('Gateway Timeout', { status: 504 })],
+  ])('A reflector whose watch is silent keeps watching if the server %s', async (_what, answer) => {
     const { clock, calls, events, failures } = aReflector([page(7), answer], [silent, OPEN]);
     await clock.advance(300_000);
     expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'watch 7']);
@@ -95,13 +95,13 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   test.each([
     { what: '410', error: tooOld },
     { what: '504', error: new KubeError('Too large resource version', { status: 504, reason: 'Timeout' }) },
-  ])('A reflector whose list cannot be as new as asked ($what) asks without', async ({ error }) => {
+  ])('A reflector whose list cannot be as new as requested ($what) requests one without that', async ({ error }) => {
     const { clock, calls } = aReflector([page(7), error, page(5)], [{ end: tooOld }, OPEN]);
     await clock.advance(60_000);
     expect(calls).toEqual(['list -', 'watch 7', 'list 7', 'list -', 'watch 5']);
   });
 
-  test('A reflector whose list fails for another reason keeps asking for what is as new', async () => {
+  test('A reflector whose list fails for another reason keeps asking for one as new', async () => {
     const { clock, calls } = aReflector(
       [page(7), new KubeError('broken', { status: 500 }), page(8)],
       [{ end: tooOld }, OPEN],
@@ -120,7 +120,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(failures).toEqual([{ error: busy, retryInMs: 20_000 }]);
   });
 
-  test('A reflector never gives up on a server that fails, and asks more and more rarely', async () => {
+  test('A reflector never gives up on a server that fails, and asks less and less often', async () => {
     const { clock, calls, failures } = aReflector([new HttpError('lost', 'Connection reset')], [OPEN]);
     await clock.advance(3_600_000);
     expect(failures.slice(0, 7).map(({ retryInMs }) => retryInMs)).toEqual([
@@ -133,7 +133,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   test.each([
     ['refuses', new HttpError('unreachable', 'Connection refused')],
     ['resets', new HttpError('lost', 'Connection reset', { isUnanswered: true })],
-  ])('A reflector soon tries a server again that %s, as the client has all reflectors take turns', async (_, end) => {
+  ])('A reflector soon retries a server that %s, as the client makes all reflectors take turns', async (_, end) => {
     const refused = { ...away(false), end };
     const { clock, calls, failures } = aReflector([page(7)], [{ ...away(true), end }, ...Array(8).fill(refused), OPEN]);
     await clock.advance(60_000);
@@ -141,7 +141,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(failures.map(({ retryInMs }) => retryInMs)).toEqual(Array(9).fill(400));
   });
 
-  test('A reflector asks a server more and more rarely that others reach, from its third failure on', async () => {
+  test('A reflector asks a server that others can reach less and less often, from its third failure on', async () => {
     const some = [
       away(true),
       away(true),
@@ -158,7 +158,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     ]);
   });
 
-  test('A watch is not taken for a healthy one for the time that it waited for its turn', async () => {
+  test('The time that a watch waited for its turn does not make it healthy', async () => {
     const turn = { afterMs: 300_000, isReached: true };
     const { clock, failures } = aReflector([page(7)], [{ end: new KubeError('busy', { status: 503 }), turn }]);
     await clock.advance(1_000_000);
@@ -191,7 +191,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(failures.map(({ retryInMs }) => retryInMs)).toEqual([400, 800, 1_600, 400]);
   });
 
-  test('A reflector whose list broke asks for one that is as new as what it has told of already', async () => {
+  test('A reflector whose list broke asks for one as new as what it has already reported', async () => {
     const broken = streams ? [] : [new HttpError('lost', 'Connection reset')];
     const lists = [page(7), page(40, [object('z', 35)], 'more'), ...broken, page(50)];
     const { clock, calls } = aReflector(lists, [{ end: tooOld, afterMs: 60_000 }, OPEN]);
@@ -199,14 +199,14 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(calls.slice(2).filter((call) => !call.endsWith('more'))).toEqual(['list 7', 'list 35', 'watch 50']);
   });
 
-  test('A reflector that asked for what is true now asks for that again where the list broke: its world may be another', async () => {
+  test('A reflector that asked for the present state asks for that again if the list broke: the server may have been restored', async () => {
     const broken = streams ? [] : [new HttpError('lost', 'Connection reset')];
     const { clock, calls } = aReflector([page(40, [object('z', 35)], 'more'), ...broken, page(9)], [OPEN]);
     await clock.advance(60_000);
     expect(calls.filter((call) => !call.endsWith('more'))).toEqual(['list -', 'list -', 'watch 9']);
   });
 
-  test('A reflector that may list and not watch lists again and again, more and more rarely', async () => {
+  test('A reflector that may list but not watch lists again and again, less and less often', async () => {
     const refused = new KubeError('cannot watch resource "secrets"', { status: 403, reason: 'Forbidden' });
     const { clock, calls, events } = aReflector([page(7), page(8), page(9, [object('a', 9)])], [{ end: refused }]);
     await clock.advance(3_600_000);
@@ -228,14 +228,14 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(calls).toEqual(['list -', ...Array(5).fill('watch 7'), 'list 7', 'watch 9']);
   });
 
-  test('A reflector whose watches all end at once, as behind a proxy that knows no streams, lists, and says so', async () => {
+  test('A reflector whose watches all end at once, as behind a proxy without streaming, lists, and says so', async () => {
     const { clock, calls, failures } = aReflector([page(7), page(9, [object('a', 9)])], [{ end: 'close' }]);
     await clock.advance(3_600_000);
     expect(calls.slice(0, 7)).toEqual(['list -', ...Array(5).fill('watch 7'), 'list 7']);
     const lists = calls.filter((call) => call.startsWith('list')).length;
     expect(lists).toBeGreaterThan(10);
     expect(failures[0]?.error).toEqual(new Error('Watches end at once, without any event'));
-    // Before each list that follows, and not of each watch.
+    // Before each list that follows, not for each watch.
     expect(failures.length).toBeLessThanOrEqual(lists);
   });
 
@@ -249,7 +249,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(calls.filter((call) => call.startsWith('list'))).toEqual(['list -']);
   });
 
-  test('A reflector of an API that vanishes lists, and goes on once it is there again', async () => {
+  test('A reflector of an API that vanishes lists, and goes on once the API is back', async () => {
     const vanished = new KubeError('the server could not find the requested resource', { status: 404 });
     const { clock, calls, failures } = aReflector(
       [page(7), vanished, vanished, page(90)],
@@ -260,7 +260,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(failures.map(({ error }) => error)).toEqual([vanished, vanished, vanished]);
   });
 
-  test('A reflector that tells of thousands of objects lets others have their turn every few milliseconds', async () => {
+  test('A reflector that reports thousands of objects lets others have their turn every few milliseconds', async () => {
     const objects = Array.from({ length: 500 }, (_, index) => object(`name-${index}`, index + 1));
     let workedMs = 0;
     const { clock, events } = aReflector([page(500, objects)], [OPEN], async () => {
@@ -278,7 +278,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(most).toBeLessThanOrEqual(4);
   });
 
-  test('A reflector that cannot read a list to its end does not say what there is', async () => {
+  test('A reflector that cannot read a list to its end does not say what exists', async () => {
     const { clock, events } = aReflector([page(7, [object('a', 3)], 'next'), tooOld, page(9)], [OPEN]);
     await clock.settle();
     expect(events.map(({ type }) => type)).toEqual(['listing', 'applied']);
@@ -286,7 +286,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(events.at(-1)).toEqual({ type: 'listed', keys: new Set() });
   });
 
-  test('A reflector reads nothing more until what it told was taken in', async () => {
+  test('A reflector reads nothing more until its events have been handled', async () => {
     let take = () => {};
     const { clock, calls } = aReflector([page(7)], [OPEN], () => new Promise((resolve) => (take = resolve)));
     await clock.advance(60_000);
@@ -296,7 +296,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(calls).toEqual(['list -', 'watch 7']);
   });
 
-  test('A reflector says of a list whether it may go back behind what was seen: only one that could not be as new as asked', async () => {
+  test('A reflector says whether a list may go back behind what was seen: only one that could not be as new as requested', async () => {
     const tooLarge = new KubeError('Too large resource version', { status: 504, reason: 'Timeout' });
     const pages = [page(7, [object('a', 7)]), page(8, [object('a', 8)]), tooLarge, page(5, [object('a', 5)])];
     const { clock, events } = aReflector(pages, [{ end: tooOld }]);
@@ -305,7 +305,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(told.slice(0, 4)).toEqual([true, false, false, true]);
   });
 
-  test('A reflector takes in nothing more from a watch until what it told was taken in', async () => {
+  test('A reflector reads nothing more from a watch until its events have been handled', async () => {
     let take = () => {};
     const took = () => new Promise<void>((resolve) => (take = resolve));
     const watched = [{ events: [added('a', 8), added('b', 9)], end: 'open' as const }];
@@ -322,18 +322,18 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(counts).toEqual([2, 3, 4]);
   });
 
-  test('A reflector goes on by the stream that listed, or by one watch, of what it was asked for', async () => {
+  test('A reflector goes on with the stream that listed, or with one watch, for the same objects', async () => {
     const scope = { namespace: 'ns', name: 'a', metadataOnly: true };
     const random = { ...noChance, float: () => 1 };
     const more = { ...scope, random };
     const { clock, asked } = play({ lists: [page(7)], watches: [OPEN], streams, more });
     await clock.settle();
-    // Where lists are not streamed: what was refused, the list, the watch.
+    // Without streamed lists: the refused request, the list, the watch.
     expect(asked).toMatchObject(Array(streams ? 1 : 3).fill(scope));
     expect(asked[0]).toMatchObject({ timeoutSeconds: 360 });
   });
 
-  test('A reflector tells that it lists before it asks, and asks once that is taken in', async () => {
+  test('A reflector reports that it will list before it asks, and asks once that is handled', async () => {
     let take = () => {};
     const onEvent = () => new Promise<void>((resolve) => (take = resolve));
     const { clock, asked } = play({ lists: [page(7)], watches: [OPEN], streams, more: { onEvent } });
@@ -351,19 +351,19 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
       { end: new HttpError('lost', 'Connection reset'), afterMs: 120_000 },
       120_400,
     ],
-  ] as const)('A reflector lists soon that must do so after a %s', async (_what, healthy, livedMs) => {
+  ] as const)('A reflector that must list after a %s does so soon', async (_what, healthy, livedMs) => {
     const failing = [tooOld, tooOld, tooOld];
     const { clock, failures } = aReflector(
       [new KubeError('no', { status: 500 }), new KubeError('no', { status: 500 }), page(7), ...failing, page(9)],
       [healthy, { end: tooOld }, OPEN],
     );
     await clock.advance(livedMs + 60_000);
-    // That two lists failed before counts no more.
+    // The two failed lists before no longer count.
     const delays = failures.map(({ retryInMs }) => retryInMs);
     expect(delays.slice(-4)).toEqual([400, 800, 1_600, 3_200]);
   });
 
-  test('A list that takes long does not make the watches healthy that fail after it', async () => {
+  test('A list that takes long does not make watches healthy that fail after it', async () => {
     const { clock, failures } = aReflector([page(7)], [{ end: tooOld }], async () => {
       await sleep(clock, 150_000);
     });
@@ -371,14 +371,14 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
     expect(failures.map(({ retryInMs }) => retryInMs).slice(0, 4)).toEqual([400, 800, 1_600, 3_200]);
   });
 
-  test('A reflector loses nothing when a watch breaks inside a line: it goes on from the last whole one', async () => {
+  test('A reflector loses nothing when a watch breaks within a line: it goes on from the last whole one', async () => {
     const broken = { events: [added('a', 8), added('b', 9)], end: new HttpError('lost', 'Answer is not JSON') };
     const { clock, calls } = aReflector([page(7)], [broken, OPEN]);
     await clock.advance(1_000);
     expect(calls).toEqual(['list -', 'watch 7', 'watch 9']);
   });
 
-  test('A reflector stops when it is told to, in a watch or in a pause, and leaves no timer', async () => {
+  test('A reflector stops when told to, in a watch or in a pause, and leaves no timer', async () => {
     for (const script of [OPEN, { end: tooOld }]) {
       const { clock, stop, running, calls } = aReflector([page(7)], [script]);
       await clock.settle();
@@ -392,7 +392,7 @@ describe.each([true, false])('Of an API that streams lists (%s)', (streams) => {
   });
 });
 
-test('A reflector tells of a list page by page, and when it has ended, what there is', async () => {
+test('A reflector reports a list page by page, and at the end what exists', async () => {
   const lists = [page(7, [object('a', 3)], 'next'), page(7, [object('b', 4)])];
   const { clock, calls, events } = play({ lists, watches: [OPEN], streams: false });
   await clock.settle();
@@ -405,7 +405,7 @@ test('A reflector tells of a list page by page, and when it has ended, what ther
   ]);
 });
 
-test('A reflector whose stream breaks before all is told lists in pages, and streams again the next time', async () => {
+test('A reflector whose stream breaks before the list is complete lists in pages, and streams again the next time', async () => {
   const cut = page(7, [object('a', 3)], 'cut');
   const lists = [cut, page(8, [object('a', 3)], 'next'), page(8, [object('b', 4)]), page(30), cut, page(31)];
   const { clock, calls, failures } = play({ lists, watches: [{ end: tooOld }, OPEN], streams: true });
@@ -417,7 +417,7 @@ test('A reflector whose stream breaks before all is told lists in pages, and str
   ]);
 });
 
-test('A reflector whose pages expire again and again lists in one answer, and tells of what that has alone', async () => {
+test('A reflector whose pages expire again and again lists in one answer, and reports only what that contains', async () => {
   const first = page(7, [object('gone', 3), object('a', 4)], 'next');
   const lists = [first, tooOld, first, tooOld, page(30, [object('a', 4)])];
   const { clock, ways, calls, events, failures } = play({ lists, watches: [OPEN], streams: false });
@@ -430,7 +430,7 @@ test('A reflector whose pages expire again and again lists in one answer, and te
   ]);
 });
 
-test('A reflector lists in pages again where one answer for all fails', async () => {
+test('A reflector lists in pages again if one answer for everything fails', async () => {
   const pages = [page(7, [object('a', 3)], 'next'), tooOld];
   const lists = [...pages, ...pages, new KubeError('too much', { status: 500 }), page(9)];
   const { clock, ways, calls } = play({ lists, watches: [OPEN], streams: false });
@@ -442,13 +442,13 @@ test.each([
   { what: 'fails', error: new KubeError('no progress', { status: 500 }), way: 'pages' },
   { what: 'asks for patience', error: new KubeError('busy', { status: 429 }), way: 'stream' },
   { what: 'is not there', error: new HttpError('unreachable', 'Connection refused'), way: 'stream' },
-])('A reflector whose API $what when it is to stream a list asks for it as $way then', async ({ error, way }) => {
+])('A reflector whose API $what when asked to stream a list then asks for $way', async ({ error, way }) => {
   const { clock, ways, failures } = play({ lists: [error, page(7)], watches: [OPEN], streams: true });
   await clock.advance(60_000);
   expect([ways, failures.length]).toEqual([['stream', way], 1]);
 });
 
-test('A reflector whose list meets the end of an object says that it is not there', async () => {
+test('A reflector says that an object does not exist if it was deleted during the list', async () => {
   const stream: WatchEvent[] = [
     added('a', 3),
     added('b', 4),
@@ -467,7 +467,7 @@ test('A reflector whose list meets the end of an object says that it is not ther
   ]);
 });
 
-test('A reflector whose list broke asks for the newest that it told of, whatever came last', async () => {
+test('A reflector whose list broke asks for the newest version that it reported, whatever came last', async () => {
   const { clock, calls } = play({
     lists: [page(7), page(40, [object('z', 35), object('a', 12)], 'more'), page(50)],
     watches: [{ end: tooOld, afterMs: 60_000 }, OPEN],
@@ -477,7 +477,7 @@ test('A reflector whose list broke asks for the newest that it told of, whatever
   expect(calls.slice(2)).toEqual(['list 7', 'list 35', 'watch 50']);
 });
 
-test('A reflector that listed ends the stream that would go on where that cannot be taken in', async () => {
+test('A reflector ends the stream after a list that could not be handled', async () => {
   let fails = true;
   const onEvent = async ({ type }: { readonly type: string }) => {
     if (type !== 'listed' || !fails) return;
@@ -489,7 +489,7 @@ test('A reflector that listed ends the stream that would go on where that cannot
   expect(counts).toEqual({ list: 1, watch: 0, ended: 1 });
 });
 
-test('A reflector that is stopped while a list is taken in ends the stream that would go on', async () => {
+test('A reflector that is stopped while a list is being handled ends the stream', async () => {
   let take = () => {};
   const took = () => new Promise<void>((resolve) => (take = resolve));
   const { clock, counts, stop, running } = play({ lists: [page(7)], watches: [OPEN], streams: true, took });

@@ -21,7 +21,7 @@ function aStore(...objects: AnyObject[]) {
   return { store, changes, versionOf };
 }
 
-test('Store tells what was and what is', () => {
+test('Store reports objects before and after each change', () => {
   const { store, changes } = aStore();
   store.apply(object('a', 1));
   store.apply(object('a', 2));
@@ -34,14 +34,14 @@ test('Store tells what was and what is', () => {
   expect(store.size).toBe(0);
 });
 
-test('Store never goes back to an older version, and tells nothing of one it has', () => {
+test('Store never goes back to an older version, and does not report one that it has', () => {
   const { store, changes, versionOf } = aStore(object('a', 10));
   store.apply(object('a', 9));
   store.apply(object('a', 10));
   expect([changes, versionOf('a')]).toEqual([[], '10']);
 });
 
-test('Store reads what is asked for again and again once, until it changes', () => {
+test('Store parses an object once for repeated reads, until it changes', () => {
   const { store } = aStore(object('a', 1));
   const first = store.get('ns/a');
   expect(store.get('ns/a')).toBe(first);
@@ -55,7 +55,7 @@ test('Store compares versions as numbers', () => {
   expect(versionOf('a')).toBe('100');
 });
 
-test('Store compares versions that are greater than a number can hold exactly, as some API servers give them', () => {
+test('Store compares versions too large for an exact number, as some API servers have them', () => {
   const { store, versionOf } = aStore(object('a', '1756825932012063017'));
   store.apply(object('a', '1756825932012063018'));
   expect(versionOf('a')).toBe('1756825932012063018');
@@ -64,13 +64,13 @@ test('Store compares versions that are greater than a number can hold exactly, a
   expect(versionOf('a')).toBe('1756825932012063018');
 });
 
-test('Store takes the last word where versions are no numbers', () => {
+test('Store takes the last one if versions are not numbers', () => {
   const { store, versionOf } = aStore(object('a', 'x'));
   store.apply(object('a', 'b'));
   expect(versionOf('a')).toBe('b');
 });
 
-test('Store shows the answer to a write at once, and the watch then tells nothing new', () => {
+test('Store shows the answer to a write at once, and the watch then reports nothing new', () => {
   const { store, changes, versionOf } = aStore(object('a', 1));
   store.applyOwnWrite(object('a', 2));
   expect([versionOf('a'), changes]).toEqual(['2', [['ns/a', '1', '2']]]);
@@ -78,20 +78,20 @@ test('Store shows the answer to a write at once, and the watch then tells nothin
   expect([versionOf('a'), changes]).toEqual(['2', [['ns/a', '1', '2']]]);
 });
 
-test('Store does not bring back an object by the late answer to a write', () => {
+test('Store does not bring back an object because of a late answer to a write', () => {
   const { store, changes } = aStore(object('a', 1));
   store.delete(object('a', 3));
   store.applyOwnWrite(object('a', 2));
   expect([store.size, changes.length]).toEqual([0, 1]);
 });
 
-test('Store does not take the answer to a write for the object that has come in its place', () => {
+test('Store does not apply the answer to a write to an object that has replaced the written one', () => {
   const { store, versionOf } = aStore(object('a', 5, { uid: 'second' }));
   store.applyOwnWrite(object('a', 9, { uid: 'first' }));
   expect(versionOf('a')).toBe('5');
 });
 
-test('Store lets an object go when the answer to a write shows that its last finalizer is gone', () => {
+test('Store drops an object when the answer to a write shows that its last finalizer is gone', () => {
   const { store } = aStore(object('a', 5, { finalizers: ['x'], deletionTimestamp: 't' }));
   store.applyOwnWrite(object('a', 5, { finalizers: [], deletionTimestamp: 't' }));
   expect(store.size).toBe(0);
@@ -103,7 +103,7 @@ test('Store keeps an object that is being deleted while the answer to a write sh
   expect(versionOf('a')).toBe('6');
 });
 
-test('Store does not bring back by an older event what an own write has ended, but what came in its place', async () => {
+test('Store does not let an older event bring back an object that an own write has ended, but accepts its replacement', async () => {
   const going = { finalizers: ['x'], deletionTimestamp: 't' };
   const { store, versionOf } = aStore(object('a', 5, going));
   store.applyOwnWrite(object('a', 7, { finalizers: [], deletionTimestamp: 't' }));
@@ -115,12 +115,16 @@ test('Store does not bring back by an older event what an own write has ended, b
 });
 
 test.each<[string, string | undefined, (store: Store<AnyObject>) => unknown]>([
-  ['until its end is told', '9', (store) => store.delete(object('a', 8))],
+  ['until its deletion is reported', '9', (store) => store.delete(object('a', 8))],
   ['until a list lacks it', '9', (store) => store.retain(new Set(), () => true)],
   ['while a list names it', undefined, (store) => store.retain(new Set(['ns/a']), () => true)],
-  ['while a list lacks it that is of others', undefined, (store) => store.retain(new Set(), () => false)],
-  ['while the end of another one is told', undefined, (store) => store.delete(object('a', 4, { uid: 'former' }))],
-])('Store remembers what an own write has ended %s', async (_when, version, told) => {
+  ['while a list for others lacks it', undefined, (store) => store.retain(new Set(), () => false)],
+  [
+    'while the deletion of another one is reported',
+    undefined,
+    (store) => store.delete(object('a', 4, { uid: 'former' })),
+  ],
+])('Store remembers the object that an own write has ended %s', async (_when, version, told) => {
   const { store, versionOf } = aStore(object('a', 5, { finalizers: ['x'], deletionTimestamp: 't' }));
   store.applyOwnWrite(object('a', 7, { deletionTimestamp: 't' }));
   await told(store);
@@ -128,7 +132,7 @@ test.each<[string, string | undefined, (store: Store<AnyObject>) => unknown]>([
   expect(versionOf('a')).toBe(version);
 });
 
-test('Store takes back what an own write has ended once a server was restored from before it, and it is there again', async () => {
+test('Store brings back an object that an own write has ended once a server was restored from before that', async () => {
   const going = { finalizers: ['x'], deletionTimestamp: 't' };
   const { store, versionOf } = aStore(object('a', 5, going));
   store.applyOwnWrite(object('a', 7, { finalizers: [], deletionTimestamp: 't' }));
@@ -143,7 +147,7 @@ test('Store keeps a recreated object when the deletion of the first one arrives 
   expect(versionOf('a')).toBe('5');
 });
 
-test('Store tells of an object that was deleted and created anew in between as one change with two uids', () => {
+test('Store reports an object that was deleted and created again in between as one change with two uids', () => {
   const seen: (string | undefined)[] = [];
   const store = new Store<AnyObject>((_key, before, after) => seen.push(before?.metadata.uid, after?.metadata.uid));
   store.apply(object('a', 1, { uid: 'first' }));
@@ -158,14 +162,14 @@ test('Store keeps what a list named, and what is not in its scope', async () => 
   expect(changes).toEqual([['ns/a', '1', undefined]]);
 });
 
-test('Store goes back with a list that is the newest there is: the server was restored from a backup', () => {
+test('Store goes back with the newest possible list: the server was restored from a backup', () => {
   const { store, changes, versionOf } = aStore(object('a', 10), object('b', 10));
   store.apply(object('a', 8), true);
   store.apply(object('b', 10), true);
   expect([changes, versionOf('a')]).toEqual([[['ns/a', '10', '8']], '8']);
 });
 
-test('Store tells of thousands of objects that are gone in slices, between which others have their turn', async () => {
+test('Store reports thousands of deleted objects in slices, between which others have their turn', async () => {
   const objects = Array.from({ length: 2_000 }, (_, index) => object(`name-${index}`, index + 1));
   const { store, changes } = aStore(...objects);
   let [most, told, over] = [0, 0, false];
@@ -182,13 +186,13 @@ test('Store tells of thousands of objects that are gone in slices, between which
   expect([store.size, changes.length]).toEqual([0, 2_000]);
 });
 
-test('Store gives away what nobody can change in it', () => {
+test('Store returns objects that nobody can change', () => {
   const { store } = aStore(object('a', 1, { labels: { team: 'one' } }));
   const labels = store.get('ns/a')?.metadata.labels ?? {};
   expect(() => Object.assign(labels, { team: 'two' })).toThrow(TypeError);
 });
 
-test('Store that goes back takes another object of the same version for another one', () => {
+test('Store that goes back treats another object of the same version as different', () => {
   const { store } = aStore();
   store.apply(object('a', 5, { uid: 'first' }));
   store.apply(object('a', 5, { uid: 'second' }), true);

@@ -22,13 +22,13 @@ function aQueue(random = noChance, more: Partial<WorkQueueOptions> = {}) {
     finished: (workedMs) => told.push(['finished', workedMs]),
   };
   const queue = new WorkQueue({ clock, random, observer, ...more });
-  /** A worker that waits for one key; what it got is undefined as long as there is none. */
+  /** A worker that waits for one key. Until it has one, what it got is undefined. */
   const worker = () => {
     const got: { key?: string | undefined; over: boolean } = { over: false };
     void queue.get().then((key) => Object.assign(got, { key, over: true }));
     return got;
   };
-  /** Takes all keys that may be taken, one after the other. */
+  /** Takes all available keys, one after the other. */
   const drain = async () => {
     const order: string[] = [];
     while (queue.depth > 0) {
@@ -51,7 +51,7 @@ test('WorkQueue gives a key once, however often it was added before', async () =
   expect([idle.over, queue.depth]).toEqual([false, 0]);
 });
 
-test('WorkQueue never gives a key to two workers, and gives it again when it was added while worked on', async () => {
+test('WorkQueue never gives a key to two workers, and gives it again if it was added during its pass', async () => {
   const { queue, worker, clock } = aQueue();
   queue.add('a');
   await queue.get();
@@ -65,7 +65,7 @@ test('WorkQueue never gives a key to two workers, and gives it again when it was
   expect(other.key).toBe('a');
 });
 
-test('WorkQueue gives a key of a group once that came to be more urgent while it waited', async () => {
+test('WorkQueue gives a key that became more urgent while it waited only once', async () => {
   const { queue, drain } = aQueue(noChance, { group: (key) => key.split('/')[0] ?? '' });
   queue.add('one/a', 'low');
   queue.add('one/a', 'high');
@@ -74,7 +74,7 @@ test('WorkQueue gives a key of a group once that came to be more urgent while it
   expect([await drain(), queue.depth]).toEqual([['one/a', 'other/b'], 0]);
 });
 
-test('WorkQueue starts with small delays again once a key did well', async () => {
+test('WorkQueue starts with small delays again once a key has succeeded', async () => {
   const { clock, queue, worker } = aQueue({ ...noChance, float: () => 1 });
   for (let count = 0; count < 3; count++) {
     queue.addRateLimited('a', BACKOFF);
@@ -89,7 +89,7 @@ test('WorkQueue starts with small delays again once a key did well', async () =>
   expect(next.key).toBe('a');
 });
 
-test('WorkQueue adds at once what is to come after no time, and nothing any more when it is shut down', async () => {
+test('WorkQueue adds a key without delay at once, and adds nothing after its shutdown', async () => {
   const { clock, queue } = aQueue();
   queue.addAfter('a', 0);
   expect([queue.depth, clock.timers()]).toEqual([1, 0]);
@@ -98,7 +98,7 @@ test('WorkQueue adds at once what is to come after no time, and nothing any more
   expect([queue.depth, clock.timers()]).toEqual([0, 0]);
 });
 
-test('WorkQueue is fair: a key that was added again stands behind those that wait', async () => {
+test('WorkQueue is fair: a key that was added again comes after those that wait', async () => {
   const { queue } = aQueue();
   for (const key of ['a', 'b', 'c']) queue.add(key);
   expect(await queue.get()).toBe('a');
@@ -132,7 +132,7 @@ test.each([
   expect(clock.timers()).toBe(0);
 });
 
-test('WorkQueue drops the delayed addition of a key that is taken: the pass decides anew when to come back', async () => {
+test('WorkQueue drops the delayed addition of a key that is taken: the pass decides again when to come back', async () => {
   const { queue, clock } = aQueue();
   queue.addAfter('a', 5_000);
   queue.add('a');
@@ -140,7 +140,7 @@ test('WorkQueue drops the delayed addition of a key that is taken: the pass deci
   expect(clock.timers()).toBe(0);
 });
 
-test('WorkQueue keeps a delayed addition that is made while the key is worked on', async () => {
+test('WorkQueue keeps a delayed addition that is made during the pass of its key', async () => {
   const { queue, clock, worker } = aQueue();
   queue.add('a');
   await queue.get();
@@ -160,7 +160,7 @@ test('WorkQueue comes back no earlier than the other side asked for', async () =
   expect(queue.depth).toBe(1);
 });
 
-test('WorkQueue that is shut down hands out nothing, takes nothing and leaves no timer; work in hand may end', async () => {
+test('WorkQueue that is shut down hands out nothing, accepts nothing and leaves no timer; running work may end', async () => {
   const { queue, clock, worker } = aQueue();
   queue.add('in hand');
   await queue.get();
@@ -178,7 +178,7 @@ test('WorkQueue that is shut down hands out nothing, takes nothing and leaves no
   expect([await queue.get(), queue.depth, queue.inProgress.size]).toEqual([undefined, 0, 0]);
 });
 
-test('WorkQueue gives those who wait before the shutdown what they were promised, and nothing twice', async () => {
+test('WorkQueue gives workers that wait at the shutdown the keys already assigned, and none twice', async () => {
   const { queue, worker, clock } = aQueue();
   queue.add('a');
   const first = worker();
@@ -187,7 +187,7 @@ test('WorkQueue gives those who wait before the shutdown what they were promised
   expect(first.key).toBe('a');
 });
 
-test('WorkQueue tells how long keys wait and are worked on', async () => {
+test('WorkQueue reports how long keys wait and are worked on', async () => {
   const { queue, clock, told } = aQueue();
   queue.add('a');
   await clock.advance(30);
@@ -200,7 +200,7 @@ test('WorkQueue tells how long keys wait and are worked on', async () => {
   expect(told).toEqual([['added', 1], ['started', 0, 30], ['added', 0], ['finished', 500], ['retried']]);
 });
 
-test('WorkQueue hands out what a person waits for before work that goes on, and that before routine', async () => {
+test('WorkQueue hands out what a person waits for before ongoing work, and that before routine', async () => {
   const { queue, drain } = aQueue();
   queue.add('routine', 'low');
   queue.add('goes on');
@@ -228,7 +228,7 @@ test.each<[first: Priority, second: Priority, wins: Priority]>([
   }
 });
 
-test('WorkQueue keeps the priority of what is added later', async () => {
+test('WorkQueue keeps the priority of a delayed addition', async () => {
   const { queue, clock, drain } = aQueue();
   queue.addAfter('routine', 1_000, 'low');
   queue.addAfter('edited', 2_000, 'high');
@@ -250,14 +250,14 @@ test('WorkQueue lets groups take turns, so that a crowd holds up nobody else', a
   );
 });
 
-test('WorkQueue brings what was begun to an end before it begins more of the same group, and keeps the turns of others', async () => {
+test('WorkQueue finishes keys that it has begun before it begins more of the same group, and keeps the turns of others', async () => {
   const { queue } = aQueue(noChance, { group: (key) => key.split('/')[0] });
   for (const key of ['crowd/0', 'crowd/1', 'crowd/2', 'one/0', 'one/1']) queue.add(key, 'high');
   const order: string[] = [];
   for (let passes = 0; passes < 10; passes++) {
     const key = (await queue.get()) ?? '';
     order.push(key);
-    // Each takes two passes.
+    // Each needs two passes.
     if (!order.slice(0, -1).includes(key)) queue.requeue(key);
     expect(queue.priorityOf(key)).toBe('high');
     queue.done(key);
@@ -273,7 +273,7 @@ test('WorkQueue gives a crowd no more turns than others for having waited longer
   expect(first.filter((key) => key.startsWith('crowd/'))).toHaveLength(10);
 });
 
-test('WorkQueue begins what is urgent with the next free worker, whatever the backlog', async () => {
+test('WorkQueue begins an urgent key with the next free worker, whatever the backlog', async () => {
   const { queue, drain } = aQueue();
   for (let index = 0; index < 10_000; index++) queue.add(`backlog-${index}`, 'low');
   const first = await queue.get();
@@ -282,7 +282,7 @@ test('WorkQueue begins what is urgent with the next free worker, whatever the ba
   expect((await drain())[0]).toBe('edited');
 });
 
-test('WorkQueue starves nobody: of a flood of urgent keys, each tenth gives way to one that is less urgent', async () => {
+test('WorkQueue starves nobody: in a flood of urgent keys, every tenth gives way to a less urgent one', async () => {
   const { queue } = aQueue();
   for (const key of ['routine-0', 'routine-1']) queue.add(key, 'low');
   queue.add('goes on', 'normal');
@@ -308,7 +308,7 @@ test.each<[what: string, workers: number, crowds: readonly Crowd[], inHand: numb
   ['as many groups as workers but one', 10, crowds(9), 9],
   ['routine work', 10, [['', 'low']], 8],
   ['a group and routine work', 10, [...crowds(1), ['', 'low']], 8],
-])('WorkQueue leaves a worker free beside %s of which all keys hang', async (_, workers, hanging, inHand) => {
+])('WorkQueue leaves a worker free if all keys of %s hang', async (_, workers, hanging, inHand) => {
   const group = (key: string) => key.split('/')[0] || undefined;
   const { queue, worker, clock } = aQueue(noChance, { group, workers });
   for (let count = 0; count < workers; count++) worker();
@@ -323,14 +323,14 @@ test.each<[what: string, workers: number, crowds: readonly Crowd[], inHand: numb
     queue.done(key);
     worker();
   }
-  // Of what hung one ends, and the next of these begins.
+  // One of the hanging keys ends, and the next of these begins.
   for (const key of [...queue.inProgress.keys()].slice(0, 1)) queue.done(key);
   worker();
   await clock.settle();
   expect(queue.inProgress.size).toBe(inHand);
 });
 
-/** A queue whose workers all call `get`, of which each waits anew as soon as `end` ends what it has in hand. */
+/** A queue whose workers all call `get`. Each does so again as soon as `end` ends its key. */
 function aBusyQueue(workers: number) {
   const { queue, clock, worker } = aQueue(noChance, { group: (key) => key.split('/')[0] || undefined, workers });
   for (let count = 0; count < workers * WORKERS_IN_ALL; count++) worker();
@@ -357,7 +357,7 @@ test.each([
     'other/new',
     Array.from({ length: 10 }, (_, index) => `crowd-${index}/a`),
   ],
-])('WorkQueue gives the place of what is in hand for long to another key of %s', async (_, key, hanging) => {
+])('WorkQueue gives the place of a key that takes long to another key of %s', async (_, key, hanging) => {
   const { clock, add, inHand, end } = aBusyQueue(10);
   await add(hanging);
   await add([key]);
@@ -365,13 +365,13 @@ test.each([
   expect(inHand()).toEqual(hanging);
   await clock.advance(10);
   expect(inHand()).toEqual([...hanging, key]);
-  // It does well: others go on as quickly.
+  // It does well, so others go on as quickly.
   await end(key);
   await add([key]);
   expect(inHand()).toEqual([...hanging, key]);
 });
 
-test('WorkQueue has a substitute begin only while those before it wait for long as well, and leaves free workers to others', async () => {
+test('WorkQueue lets a substitute begin only while those before it take long as well, and leaves free workers to others', async () => {
   const { clock, add, inHand } = aBusyQueue(10);
   await add(keysOf('crowd', 20));
   const counts = [inHand().length];
@@ -384,14 +384,14 @@ test('WorkQueue has a substitute begin only while those before it wait for long 
   expect(inHand().slice(-2)).toEqual(['other/a', 'another/a']);
 });
 
-test('WorkQueue has what is routine and in hand for long take the workers of what is slow, and leaves some of these', async () => {
+test('WorkQueue lets routine keys that take long use the workers for slow keys, and leaves some of these free', async () => {
   const { clock, add, inHand } = aBusyQueue(10);
   await add(keysOf('crowd', 200), 'low');
   expect(inHand()).toHaveLength(8);
   await clock.advance(7_000);
   expect(inHand()).toHaveLength(16);
   await clock.advance(600_000);
-  // Four for each of the slow workers that is left free, and eight of the others.
+  // Four for each of the slow workers that stays free, and eight of the others.
   expect(inHand()).toHaveLength(80 + 8);
   await add(['a'], 'normal');
   expect(inHand()).toHaveLength(80 + 9);
@@ -399,7 +399,7 @@ test('WorkQueue has what is routine and in hand for long take the workers of wha
   expect(inHand()).toHaveLength(80 + 10);
 });
 
-test('WorkQueue has no substitute for what is routine and took a worker of what is slow: it left its own', async () => {
+test('WorkQueue starts no substitute for a routine key that uses a worker for slow keys: it has left its own', async () => {
   const { clock, add, inHand } = aBusyQueue(10);
   await add(keysOf('hanging', 8), 'low');
   await clock.advance(7_000);
@@ -407,7 +407,7 @@ test('WorkQueue has no substitute for what is routine and took a worker of what 
   expect(inHand()).toHaveLength(8 + 8);
 });
 
-test('WorkQueue has no more substitutes than workers, whatever hangs, and hands out all when it ends', async () => {
+test('WorkQueue has no more substitutes than workers, whatever hangs, and hands out everything when that ends', async () => {
   const { clock, add, inHand, end } = aBusyQueue(4);
   const keys = keysOf('', 40);
   await add(keys);
@@ -421,7 +421,7 @@ test('WorkQueue has no more substitutes than workers, whatever hangs, and hands 
   expect([...seen]).toEqual(keys);
 });
 
-test('WorkQueue works on what failed after long beside all else, and leaves that the workers that it has', async () => {
+test('WorkQueue processes keys that failed after long beside everything else, without using its workers', async () => {
   const { queue, clock, add, inHand, end } = aBusyQueue(10);
   const hanging = keysOf('crowd', 20);
   const failed = new Set<string>();
@@ -440,7 +440,7 @@ test('WorkQueue works on what failed after long beside all else, and leaves that
   expect(healthy.filter((key) => queue.isInHand(key))).toHaveLength(8);
 });
 
-test('WorkQueue has ten slow keys in hand for each worker at most, and leaves one place free for other groups', async () => {
+test('WorkQueue runs at most ten slow keys for each worker, and leaves one place free for other groups', async () => {
   const { clock, add, end, inHand } = aBusyQueue(4);
   const keys = keysOf('crowd', 60);
   for (const key of keys) {
@@ -454,7 +454,7 @@ test('WorkQueue has ten slow keys in hand for each worker at most, and leaves on
   expect(inHand().slice(32)).toEqual(['one/a', 'other/b']);
 });
 
-test('WorkQueue takes a key that failed after long for slow until it gets somewhere soon, or is added as more urgent', async () => {
+test('WorkQueue treats a key that failed after long as slow until it makes progress soon, or is added as more urgent', async () => {
   const { queue, clock, add, end } = aBusyQueue(2);
   const fail = async (afterMs: number) => {
     await clock.advance(afterMs);
@@ -466,7 +466,7 @@ test('WorkQueue takes a key that failed after long for slow until it gets somewh
   expect(await fail(6_999)).toBe('normal');
   expect(await fail(7_000)).toBe('slow');
   expect(await fail(0)).toBe('slow');
-  // It was in hand for long.
+  // Its pass took long.
   queue.requeue('a');
   await end('a');
   expect(queue.priorityOf('a')).toBe('slow');
@@ -476,7 +476,7 @@ test('WorkQueue takes a key that failed after long for slow until it gets somewh
   await add(['a'], 'normal');
   await end('a');
   expect(await fail(0)).toBe('normal');
-  // After a conflict, say, which has it come back soon whatever it waited for.
+  // Such as after a conflict, which makes it come back soon whatever it waited for.
   await clock.advance(7_000);
   queue.addRateLimited('a', BACKOFF, { priority: 'high' });
   await end('a');
@@ -490,7 +490,7 @@ test('WorkQueue takes a key that failed after long for slow until it gets somewh
   expect(queue.priorityOf('a')).toBe('low');
 });
 
-test('WorkQueue that is shut down leaves no timer for what is in hand', async () => {
+test('WorkQueue that is shut down leaves no timer for running keys', async () => {
   const { queue, clock, add } = aBusyQueue(2);
   await add(['a']);
   queue.shutDown();
@@ -500,12 +500,12 @@ test('WorkQueue that is shut down leaves no timer for what is in hand', async ()
 test.each([
   ['passes end soon', 100, 2],
   ['some take long', 8_000, 2 * WORKERS_IN_ALL],
-])('WorkQueue loses no key, whatever happens in whatever order, where %s', async (_, longestMs, callers) => {
+])('WorkQueue loses no key, whatever happens and in whatever order, if %s', async (_, longestMs, callers) => {
   for (let seed = 1; seed <= 20; seed++) {
     const random = createSeededRandom(seed);
     const { queue, clock } = aQueue(random, { group: (key) => (key < 'c' ? 'one' : undefined), workers: 2 });
     const keys = ['a', 'b', 'c', 'd'];
-    /** The last time each key was asked for, and the last time its work began. */
+    /** When each key was last requested, and when its work last began. */
     const asked = new Map<string, number>();
     const began = new Map<string, number>();
     const inHand = new Set<string>();
@@ -534,7 +534,7 @@ test.each([
   }
 });
 
-test('WorkQueue tells for how long a key fails, from where the first of these passes began', async () => {
+test('WorkQueue tells for how long a key has failed, since the first of these passes began', async () => {
   const { queue, clock } = aQueue();
   queue.add('a');
   await queue.get();
@@ -555,7 +555,7 @@ test('WorkQueue tells for how long a key fails, from where the first of these pa
   expect(queue.failsForMs('a')).toBe(1_000);
 });
 
-test('WorkQueue never comes back within the same moment to what waits for the rest of a time that is only a rounding error', async () => {
+test('WorkQueue never returns within the same moment to a key whose remaining time is only a rounding error', async () => {
   const { queue, clock } = aQueue();
   await clock.advance(205_147.073_986_65);
   const begin = clock.monotonic();

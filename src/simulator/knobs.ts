@@ -40,12 +40,16 @@ export type KnobSpec =
     };
 
 export const KNOB_SPECS: { readonly [K in keyof Knobs]: KnobSpec } = {
-  provisionMs: { kind: 'range', flag: 'provision-time', about: 'starting until running, after deploy and clone' },
-  suspendMs: { kind: 'range', flag: 'suspend-time', about: 'suspending until suspended' },
-  resumeMs: { kind: 'range', flag: 'resume-time', about: 'resuming until running' },
-  destroyMs: { kind: 'range', flag: 'destroy-time', about: 'destroying until gone' },
-  serverLagMs: { kind: 'range', flag: 'server-lag', about: 'a cluster is running until its servers are' },
-  latencyMs: { kind: 'range', flag: 'latency', about: 'added to every answer' },
+  provisionMs: {
+    kind: 'range',
+    flag: 'provision-time',
+    about: 'time from starting to running, after deploy and clone',
+  },
+  suspendMs: { kind: 'range', flag: 'suspend-time', about: 'time from suspending to suspended' },
+  resumeMs: { kind: 'range', flag: 'resume-time', about: 'time from resuming to running' },
+  destroyMs: { kind: 'range', flag: 'destroy-time', about: 'time from destroying to gone' },
+  serverLagMs: { kind: 'range', flag: 'server-lag', about: 'how long a cluster is running before its servers are' },
+  latencyMs: { kind: 'range', flag: 'latency', about: 'delay added to every answer' },
   passwordCheckMs: {
     kind: 'ms',
     flag: 'password-check-time',
@@ -100,19 +104,19 @@ export const KNOB_SPECS: { readonly [K in keyof Knobs]: KnobSpec } = {
   acceptsAnyPassword: {
     kind: 'boolean',
     flag: 'accepts-any-password',
-    about: 'servers sign in each user that they have, whatever the password',
+    about: 'servers accept any password for a user that they have',
   },
   ownership: {
     kind: 'choice',
     flag: 'ownership',
     choices: ['dialect', 'team', 'organization', 'both', 'none'],
-    about: 'fields that say whose a cluster is: teamID and spaceID, or organization and project',
+    about: 'fields that name the owner of a cluster: teamID and spaceID, or organization and project',
   },
   extraFields: {
     kind: 'choice',
     flag: 'extra-fields',
     choices: ['dialect', 'none', 'some'],
-    about: 'fields in answers that no document names',
+    about: 'undocumented fields in answers',
   },
   echoSecrets: {
     kind: 'boolean',

@@ -22,7 +22,7 @@ export function renderPage(simulator: Simulator, filter: string): string {
 </head>
 <body>
 <h1>Mooring simulator</h1>
-<p>Plays the Cluster Management API and the Database Server HTTP API, dialect <b>${escapeHtml(simulator.dialect)}</b>.
+<p>Simulates the Cluster Management API and the Database Server HTTP API, dialect <b>${escapeHtml(simulator.dialect)}</b>.
 The same as JSON: <a href="/_simulator/state">state</a>, <a href="/_simulator/requests">requests</a>,
 <a href="/_simulator/faults">faults</a>, <a href="/_simulator/knobs">knobs</a>,
 <a href="/_simulator/sentinels">sentinels</a>.</p>
@@ -80,7 +80,7 @@ function renderFaults(faults: readonly ActiveFault[]): string {
     `${hits}${times === undefined ? '' : ` of ${times}`}`,
     `<button data-remove="${escapeHtml(id)}">Remove</button>`,
   ]);
-  return `<div id="faults">${table(['Active fault', 'Strikes', 'Hits', ''], rows)}
+  return `<div id="faults">${table(['Active fault', 'Requests', 'Hits', ''], rows)}
 <button data-remove="">Remove all</button></div>`;
 }
 

@@ -91,7 +91,7 @@ export function parseState(text: string): SavedState {
   const parsed = savedStateSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  throw new Error(`The state makes no sense at ${issue?.path.join('.') || 'its top'}: ${issue?.message ?? 'unknown'}`);
+  throw new Error(`The state is invalid at ${issue?.path.join('.') || 'its top'}: ${issue?.message ?? 'unknown'}`);
 }
 
 export function saveState(world: World): SavedState {

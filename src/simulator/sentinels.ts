@@ -18,13 +18,13 @@ export const SENTINELS = {
   throttled: { part: '-throttled', about: 'the first deploy or clone answers 429 with Retry-After: 1' },
   html: { part: '-html', about: 'the first deploy or clone answers 502 with a page of HTML' },
   slow: { part: '-slow', about: 'every transition takes ten times as long' },
-  stuck: { part: '-stuck', about: 'stays in starting for ever' },
+  stuck: { part: '-stuck', about: 'stays in starting forever' },
   vanish: { part: '-vanish', about: 'disappears ten seconds after it is running' },
-  replaced: { part: '-replaced', about: 'ten seconds after it is running, another cluster has its id' },
+  replaced: { part: '-replaced', about: 'another cluster has its id ten seconds after it is running' },
   changedLogin: { part: '-changed-login', about: 'its servers refuse the factory login' },
   serverDown: { part: '-server-down', about: 'its servers are reported as running but refuse connections' },
-  serverPending: { part: '-server-pending', about: 'the cluster is running, its servers stay pending' },
-  oddStatus: { part: '-odd-status', about: 'reports a status that no document names instead of running' },
+  serverPending: { part: '-server-pending', about: 'the cluster is running, but its servers stay pending' },
+  oddStatus: { part: '-odd-status', about: 'reports an undocumented status instead of running' },
 } as const satisfies Readonly<Record<string, Sentinel>>;
 
 export type SentinelName = keyof typeof SENTINELS;

@@ -89,9 +89,9 @@ describe('a saved state', () => {
 
   it.each([
     ['{', 'is not JSON'],
-    ['{}', 'makes no sense at format'],
-    ['[]', 'makes no sense at its top'],
-    ['{"format":"mooring-simulator-1","lastCreatedAt":0,"teams":[],"clusters":[{}]}', 'makes no sense at clusters.0'],
+    ['{}', 'is invalid at format'],
+    ['[]', 'is invalid at its top'],
+    ['{"format":"mooring-simulator-1","lastCreatedAt":0,"teams":[],"clusters":[{}]}', 'is invalid at clusters.0'],
   ])('%s is refused', (text, message) => {
     expect(() => parseState(text)).toThrow(message);
   });

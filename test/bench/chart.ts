@@ -7,8 +7,8 @@ const BAR = 320;
 const TOP = 56;
 
 /**
- * The figures that have a target, as a picture (SVG): each bar is the share of its target that was used, the line is the
- * target. What was measured earlier is a thin grey bar below, what another operator did a thin blue one.
+ * Returns the figures that have a target as a picture (SVG). Each bar shows how much of its target was used; the line is the
+ * target. Below it, a thin grey bar shows an earlier run, and a thin blue one another operator.
  */
 export function chartOf(figures: readonly Figure[], title: string, { earlier, other }: Beside = {}): string {
   const thin = [
@@ -54,7 +54,7 @@ function row(figure: Figure, y: number, thin: readonly ThinBars[]): string {
   ].join('\n');
 }
 
-/** What is far beyond its target does not leave the picture. */
+/** A figure far beyond its target stays within the picture. */
 function widthOf(value: number, target: number): number {
   return Math.round(Math.min(value / target, 1.5) * BAR);
 }

@@ -9,15 +9,15 @@ const START_TIMEOUT_MS = 30_000;
 
 /** What to run. */
 export interface Program {
-  /** For people, in messages. */
+  /** The name for messages. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** Default: this process's. */
+  /** Default: the environment of this process. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** A file of the project. */
+/** Returns a program that runs a file of the project. */
 export function script(file: string, args: readonly string[]): Program {
   return { name: file, command: process.execPath, args: [BOOTSTRAP, file, ...args] };
 }
@@ -31,13 +31,13 @@ export class Child {
 
   private constructor({ name, command, args, env = process.env }: Program) {
     this.#name = name;
-    // The channel is what tells it that this process is gone (tools/bootstrap.mjs, pod-login.mjs).
+    // When the channel closes, the process knows that this one is gone (tools/bootstrap.mjs, pod-login.mjs).
     this.#process = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
     this.#process.channel?.unref();
     this.#exited = once(this.#process, 'exit');
   }
 
-  /** Resolves with what `ready` makes of the first line of output that it knows. */
+  /** Resolves with the first result of `ready` for a line of output. */
   static async start<T>(
     program: Program,
     ready: (line: string) => T | undefined,
@@ -58,7 +58,7 @@ export class Child {
     return pid;
   }
 
-  /** Throws if it has ended, with the last that it said. */
+  /** Throws if it has ended, with the last lines that it wrote. */
   mustRun(): void {
     const { exitCode, signalCode } = this.#process;
     if (exitCode === null && signalCode === null) return;
@@ -70,13 +70,13 @@ export class Child {
     return this.#lastLines;
   }
 
-  /** Says it to what was loaded before the program, and does not wait. */
+  /** Sends a message to the modules loaded before the program, and does not wait. */
   say(message: string): void {
     this.mustRun();
     this.#process.send(message);
   }
 
-  /** The same, and resolves with the answer. One question at a time. Throws if the process ends instead. */
+  /** The same, and resolves with the answer. One question at a time. Throws if the process ends first. */
   async ask(message: string): Promise<unknown> {
     this.say(message);
     const ended = this.#exited.then(() => this.mustRun());
@@ -113,7 +113,7 @@ export class Child {
   }
 }
 
-/** A line of JSON as an object; undefined: it is none. */
+/** Parses a line of JSON that holds an object; undefined: it does not. */
 export function jsonLine(line: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(line);

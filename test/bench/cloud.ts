@@ -1,7 +1,7 @@
 // node tools/bootstrap.mjs test/bench/cloud.ts PORT STATE-FILE SPACES PROVISION-TIME LATENCY [REQUESTS-PER-SECOND]
 //
-// The simulated cloud as the benchmark runs it: as `mooring simulate` does, but the state is written only once, at its
-// end. Of ten thousand clusters it would be ten megabytes after each change, and the cloud would be measured.
+// The simulated cloud for the benchmark: like `mooring simulate`, but its state is written only once, at the end. With ten
+// thousand clusters it would write ten megabytes after each change, and the benchmark would measure the cloud.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../../src/base/clock.ts';
 import { parseKnobFlags, SIMULATE_KNOBS } from '../../src/simulator/knobs.ts';

@@ -3,13 +3,13 @@ import type { Resource } from '../../src/kube/api.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 
 /**
- * The API server's etcd, through its JSON gateway. What is put there needs no admission and no validation: a copy of an
- * object that has been through both is there in a tenth of the time.
+ * The API server's etcd, through its JSON gateway. Objects put there skip admission and validation: copying an object that
+ * has passed both takes a tenth of the time.
  */
 export class Etcd {
   readonly #client: Client;
 
-  /** `socket`: path of the socket that etcd listens on. */
+  /** `socket`: the path of the socket that etcd listens on. */
   constructor(socket: string) {
     this.#client = new Client('http://localhost', { socketPath: socket, pipelining: 1 });
   }

@@ -1,6 +1,6 @@
-// Loaded before the operator, in its process: how long its event loop was blocked while the benchmark had it watched. Not always, as a
-// timer each four milliseconds takes 2 % of a core. Node's own histogram, which is behind nodejs_eventloop_lag_max_seconds, has the time between
-// two looks in each figure: up to ten milliseconds too much.
+// Loaded before the operator, in its process: measures how long its event loop is blocked while the benchmark watches it. Not always, as
+// a timer every four milliseconds takes 2 % of a core. Node's own histogram, behind nodejs_eventloop_lag_max_seconds, includes the time
+// between two looks in each figure: up to ten milliseconds too much.
 import { openSync, readSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import process from 'node:process';
@@ -9,9 +9,9 @@ const LOOK_MS = 4;
 
 let timer;
 let last;
-/** A figure is too high by `LOOK_MS` at most. */
+/** A figure is at most `LOOK_MS` too high. */
 let longestMs;
-/** The same, without the time in which the main thread had something to do, and no core to do it on. */
+/** The same without the time in which the main thread had work, but no core. */
 let longestOwnMs;
 
 function look() {
@@ -25,7 +25,7 @@ function look() {
 const figures = Buffer.alloc(100);
 const schedstat = opened(`/proc/self/task/${process.pid}/schedstat`);
 
-/** All in all, since it began: the second figure of schedstat, in the kernel's sched-stats. */
+/** The total since it began: the second figure of schedstat (the kernel's sched-stats). */
 function waitedMs() {
   if (schedstat === undefined) return 0;
   const length = readSync(schedstat, figures, 0, figures.length, 0);

@@ -4,7 +4,7 @@ export interface Figure {
   readonly figure: string;
   readonly unit: Unit;
   readonly value: number;
-  /** At most so much, or at least where `atLeast` is true; undefined: for information. */
+  /** The most that is allowed, or the least if `atLeast` is true; undefined: for information. */
   readonly target?: number;
   readonly atLeast?: boolean;
 }
@@ -22,18 +22,18 @@ export type Unit =
   | 'per edit'
   | 'share';
 
-/** Undefined where there is no target. */
+/** Undefined without a target. */
 export function isMet({ value, target, atLeast = false }: Figure): boolean | undefined {
   if (target === undefined) return undefined;
   return atLeast ? value >= target : value <= target;
 }
 
-/** Figures of one scenario, in the order in which they are shown. */
+/** The figures of one scenario, in the order in which they are shown. */
 export class Sheet {
   readonly #scenario: string;
   readonly figures: Figure[] = [];
 
-  /** `scenario`: name, with the size where it has one, such as "S3 N=100". */
+  /** `scenario`: the name, with the size if it has one, such as "S3 N=100". */
   constructor(scenario: string) {
     this.#scenario = scenario;
   }
@@ -42,7 +42,7 @@ export class Sheet {
     this.figures.push({ scenario: this.#scenario, figure, unit, value, ...(target === undefined ? {} : { target }) });
   }
 
-  /** What must not be less than its target. */
+  /** Adds a figure that must not be less than its target. */
   addAtLeast(figure: string, value: number, unit: Unit, target: number): void {
     this.figures.push({ scenario: this.#scenario, figure, unit, value, target, atLeast: true });
   }

@@ -1,5 +1,5 @@
-// Loaded before the operator: writes each pause of its garbage collector to a file, as the time since 1970 when it began and how long it
-// took, in milliseconds. The metrics have no more of it than in which power of ten it was.
+// Loaded before the operator: writes each pause of its garbage collector to a file, as the time since 1970 when it began and its
+// length, both in milliseconds. The metrics show only its power of ten.
 import { openSync, writeSync } from 'node:fs';
 import { PerformanceObserver, performance } from 'node:perf_hooks';
 import process, { env } from 'node:process';

@@ -2,25 +2,25 @@ import { type Incoming, json } from '../../src/simulator/message.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
 import { RateLimit } from './rate-limit.ts';
 
-/** One request to the management API, as the one saw it who answered. */
+/** One request to the management API, as the cloud saw it. */
 export interface JournalEntry {
   /** When it arrived, by the wall clock in milliseconds. */
   readonly at: number;
   readonly method: string;
-  /** '' where the path names none. */
+  /** '' if the path names none. */
   readonly space: string;
-  /** Id of the cluster that it is about; '' for none. */
+  /** The id of the cluster that it concerns; '' for none. */
   readonly cluster: string;
-  /** Whether the cluster is to be deployed. */
+  /** Whether the request deploys the cluster. */
   readonly deploys: boolean;
-  /** 0: no answer was sent. */
+  /** The status code; 0 without an answer. */
   readonly status: number;
 }
 
 export const JOURNAL_PATH = '/_bench/journal';
 const LIMITED = /^\/api\//;
 
-/** The simulator with a journal of the requests to its management API, and a limit on those of all spaces together. */
+/** The simulator with a journal of requests to its management API, and a common limit for all spaces. */
 export function limitedCloud(simulator: Simulator, requestsPerSecond: number | undefined): Simulator {
   const { clock } = simulator;
   const limit = requestsPerSecond === undefined ? undefined : new RateLimit(requestsPerSecond, clock.now());

@@ -6,7 +6,7 @@ const apiVersion = `${GROUP}/${VERSION}`;
 /** The space that clusters are in, unless a scenario needs several. */
 export const SPACE = 'production';
 
-/** Ids of `count` spaces. */
+/** Returns the ids of `count` spaces. */
 export function spaceNames(count: number): readonly string[] {
   return [SPACE, ...Array.from({ length: count - 1 }, (_, index) => `space-${index + 2}`)];
 }
@@ -16,7 +16,7 @@ export interface Intervals {
   readonly verifyIntervalS: number;
 }
 
-/** The namespace with a DatabaseSpace for each of the ids, and their Secrets, as the simulated cloud takes them. */
+/** Returns the namespace, a DatabaseSpace for each id, and their Secrets for the simulated cloud. */
 export function spaceManifests(
   baseURL: string,
   { pollInterval, verifyIntervalS }: Intervals,
@@ -28,7 +28,7 @@ export function spaceManifests(
     metadata: { name, namespace: NAMESPACE },
     stringData,
   });
-  /** As createTeam() of the simulator names them. */
+  /** Names as createTeam() of the simulator makes them. */
   const tokenName = (space: string, level: string) => (space === SPACE ? level : `${space}-${level}`);
   const tokens = (space: string) =>
     ['write', 'admin'].map((level) => ({ level, secretRef: { name: `cloud-${tokenName(space, level)}` } }));
@@ -60,9 +60,9 @@ export function spaceManifests(
   return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
 }
 
-/** API tokens of the space: what a process exchanges once when it starts. */
+/** How many API tokens a space has. A process exchanges each once when it starts. */
 export const TOKENS = 2;
-/** The default: each login is tried so often, with one sign-in that must work and one that must not. */
+/** The default. Each login is verified this often, with one sign-in that must work and one that must not. */
 export const VERIFY_INTERVAL_S = 600;
 
 export function userManifest(name: string, cluster: string) {

@@ -17,7 +17,7 @@ export class OperatorProcess implements Operator {
     this.#healthURL = `http://${health}/readyz`;
   }
 
-  /** `env`: from podEnvironment(); `flags`: besides those that every one of them gets. */
+  /** `env`: from podEnvironment(); `flags`: in addition to those that each operator gets. */
   static async start(
     env: NodeJS.ProcessEnv,
     signal: AbortSignal,

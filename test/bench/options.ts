@@ -3,41 +3,41 @@ import { parseKnobFlags } from '../../src/simulator/knobs.ts';
 import type { OtherCommand } from './other-operator.ts';
 import { OUTAGES, type Outage } from './scenarios/outage.ts';
 
-/** What to measure, and where to put it. */
+/** What to measure, and where to write it. */
 export interface Options {
-  /** Names of the scenarios to run, such as S1; empty: all. */
+  /** The names of the scenarios to run, such as S1; empty: all. */
   readonly only: readonly string[];
-  /** Clusters that newcomers and their waits are measured with, one after another. */
+  /** How many new clusters to measure, one after another. */
   readonly newcomers: number;
-  /** Sizes of the crowd: S3 to S11 run once for each. */
+  /** The sizes of the crowd. S3 to S11 run once for each. */
   readonly crowds: readonly number[];
-  /** What the cloud is like for the crowds: a range of times, one time, and a limit on requests; undefined: none. */
+  /** The cloud for the crowds: a range of times, one time, and a limit on requests; undefined: none. */
   readonly provisionTime: string;
   readonly latency: string;
   readonly requestsPerSecond: number | undefined;
-  /** Further cold starts, each with the smallest crowd in so many spaces. */
+  /** Further cold starts, each with the smallest crowd in this many spaces. */
   readonly spaces: readonly number[];
   /** How long a quiet crowd is watched, in polls of its space. */
   readonly quietPolls: number;
   /** Users on one server. */
   readonly users: number;
-  /** Objects that are there when S13 and S15 start the operator. */
+  /** How many objects exist when S13 and S15 start the operator. */
   readonly standing: { readonly clusters: number; readonly users: number };
-  /** Clusters that each of the quiet spaces of S12 wants. */
+  /** How many clusters each quiet space of S12 wants. */
   readonly quiet: number;
-  /** How long S13 goes on changing objects, and how long it waits for memory to come to rest. */
+  /** How long S13 keeps changing objects, and how long it waits for memory to settle. */
   readonly churnS: number;
   readonly restS: number;
-  /** How long the cloud is away, and how long the storm of edits lasts. */
+  /** How long the outage of the cloud lasts, and how long the storm of edits. */
   readonly outageS: number;
-  /** In which ways it is, one after the other. */
+  /** The kinds of outage, one after the other. */
   readonly outages: readonly Outage[];
   readonly stormS: number;
-  /** File for the figures as JSON; undefined: a new one in bench-results/. */
+  /** The file for the figures as JSON; undefined: a new one in bench-results/. */
   readonly json: string | undefined;
-  /** Another operator, which is measured after Mooring and shown beside it; undefined: none. */
+  /** Another operator to measure after Mooring and show beside it; undefined: none. */
   readonly other: OtherCommand | undefined;
-  /** JSON of an earlier run, to show beside this one's. */
+  /** The JSON file of an earlier run to show beside this one. */
   readonly compare: string | undefined;
   readonly help: boolean;
 }
@@ -68,7 +68,7 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   S1  newcomer: from the API server's answer to the deploy request's arrival in the cloud
   S2  ready: from a server's coming up to Ready=True
   S3  cold start: N clusters exist before the operator starts
-  S4  quiet: what goes on while nothing changes
+  S4  quiet: what happens while nothing changes
   S5  restart: kill -9 and start again beside N clusters that are Ready
   S6  update: 100 of the N clusters are changed at once, then some one by one
   S7  users: 500 users on one of the clusters, at once
@@ -82,27 +82,27 @@ Measures the operator on a real API server with a simulated cloud, each in a pro
   S15 replicas: as S13, with three that share ten spaces; then one of them is killed
 
   --only S1,S3       only these (S4 to S11 need S3, which then runs unreported)
-  --clusters N       size of the crowd (default 100, then 1000; at most 10000); of newcomers, and in each
-                     quiet space of S12, at most so many
-  --spaces S,S       S3 also with the smallest crowd in so many spaces (default 10,100)
-  --provision T-T    how long a cluster of S3 comes up, drawn evenly (default 3s-12s)
-  --latency T        before each answer of the cloud and its servers, for S3 to S11 (default 0ms); S8 and S11 count it along
+  --clusters N       size of the crowd (default 100, then 1000; at most 10000), and the most newcomers, and the
+                     most clusters in each quiet space of S12
+  --spaces S,S       also S3 with the smallest crowd in S spaces (default 10,100)
+  --provision T-T    how long a cluster of S3 takes to come up, drawn evenly (default 3s-12s)
+  --latency T        delay of each answer of the cloud and its servers, for S3 to S11 (default 0ms); figures of S8 and S11 include it
   --rps N            requests a second that the cloud lets through, for S3 to S11 (default: all)
   --users N          users of S7 (default 500)
-  --standing C,U     clusters and users that S13 and S15 begin with (default 1000,1000)
+  --standing C,U     clusters and users that S13 and S15 start with (default 1000,1000)
   --quiet-polls N    polls of 10 s that S4 watches (default 4; an hour is 360)
   --outage S         seconds of each outage in S9 (default 60; an hour is 3600)
-  --outages W,W      only these of S9's ways: ${Object.keys(OUTAGES).join(', ')}
+  --outages W,W      only these kinds of outage in S9: ${Object.keys(OUTAGES).join(', ')}
   --storm S          seconds of edits in S10 (default 20)
   --churn S          seconds of changes in S13 (default 60)
   --quick            small numbers, five to ten minutes
   --json FILE        where the figures go (default: a new file in bench-results/)
-  --operator COMMAND another operator for the same resources, measured too, but for S11, S13 and S15: a shell command that stays in
-                     the foreground and finds its kubeconfig, of a cluster-admin, in KUBECONFIG
-  --operator-ready URL  answers 200 when that operator is ready (default: it is when it was started)
-  --compare FILE     figures of an earlier run beside these
+  --operator COMMAND also measure another operator for the same resources, except in S11, S13 and S15: a shell command that stays
+                     in the foreground and finds the kubeconfig of a cluster-admin in KUBECONFIG
+  --operator-ready URL  answers 200 when that operator is ready (default: as soon as it was started)
+  --compare FILE     show the figures of an earlier run beside these
 
-A target that is missed is shown, it is no failure. A scenario that cannot run is: exit code 1.
+A missed target is shown, but is not a failure. A scenario that cannot run is one: exit code 1.
 `;
 
 /** Throws an Error that says what is wrong. */
@@ -191,7 +191,7 @@ export function parseOptions(args: readonly string[]): Options {
   };
 }
 
-/** Throws where the simulator would not take it. */
+/** Throws if the simulator would refuse it. */
 function knob(option: string, flag: string, text: string): string {
   try {
     parseKnobFlags({ [flag]: text });
@@ -210,7 +210,7 @@ function outagesOf(text: string): readonly Outage[] {
   });
 }
 
-/** A server each takes a port below those that systems hand out by themselves. */
+/** Each cluster's server takes a port below those that systems assign by themselves. */
 const MOST_CLUSTERS = 10_000;
 
 function standingOf(text: string): Options['standing'] {

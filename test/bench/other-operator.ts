@@ -5,15 +5,15 @@ import type { Operator } from './operator.ts';
 
 const NAME = 'operator';
 
-/** Another operator for the same resources, as a user of the benchmark starts it. */
+/** How to start another operator for the same resources. */
 export interface OtherCommand {
-  /** For a shell. It stays in the foreground. */
+  /** A shell command. It must stay in the foreground. */
   readonly command: string;
-  /** Answers 200 when the operator is ready; undefined: it is ready when it is started. */
+  /** A URL that answers 200 when the operator is ready; undefined: it is ready as soon as it is started. */
   readonly readyURL: string | undefined;
 }
 
-/** It, in a process of its own that ends with this one. */
+/** The other operator, in a process that ends with this one. */
 export class OtherOperator implements Operator {
   readonly #guard: Guard;
   readonly #process: GuardedProcess;
@@ -29,11 +29,11 @@ export class OtherOperator implements Operator {
     });
   }
 
-  /** `kubeconfig`: path, which it finds in the variable KUBECONFIG. */
+  /** `kubeconfig`: a path, which the operator gets in the variable KUBECONFIG. */
   static async start({ command, readyURL }: OtherCommand, kubeconfig: string): Promise<OtherOperator> {
     const guard = new Guard(tmpdir());
     const env = { ...process.env, KUBECONFIG: kubeconfig };
-    // The shell gives way to it, so that what is measured is not the shell.
+    // The command replaces the shell, so that the shell is not measured.
     const args = ['-c', `exec ${command}`];
     const started = await guard.start({ name: NAME, command: '/bin/sh', args, env, cwd: process.cwd() });
     return new OtherOperator(guard, started, readyURL);

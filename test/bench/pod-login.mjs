@@ -1,5 +1,5 @@
-// Loaded before the operator. In a pod it finds its login in a folder that only a kubelet can fill; here that is
-// the folder that MOORING_BENCH_LOGIN names. And it ends when the benchmark does. Nothing else is different from a pod.
+// Loaded before the operator. In a pod it finds its login in a folder that only a kubelet can fill; here the folder is the
+// one in MOORING_BENCH_LOGIN. It also ends with the benchmark. Nothing else differs from a pod.
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import process, { env } from 'node:process';

@@ -7,16 +7,16 @@ import { bundle } from '../../tools/image/bundle.ts';
 import type { Program } from './child.ts';
 import { gcFiles } from './measure/gc.ts';
 
-/** Loaded before the operator. */
+/** Modules to load before the operator. */
 const HOOKS = ['pod-login.mjs', 'event-loop.mjs', 'gc.mjs'].map((name) => new URL(name, import.meta.url).href);
 const DEPLOYMENT = fileURLToPath(new URL('../../deploy/base/operator.yaml', import.meta.url));
 const DOCKERFILE = fileURLToPath(new URL('../../Dockerfile', import.meta.url));
-/** What the image has in /app: of this process only, as several may measure at once. */
+/** The contents of the image's /app, for this process only: several benchmarks may run at once. */
 const APP = fileURLToPath(new URL(`../../.mooring/app-${process.pid}`, import.meta.url));
 const MAIN = join(APP, 'dist/main.js');
 const COMPILE_CACHE = join(APP, 'compile-cache');
 
-/** Once for all scenarios: they measure the same program, whatever is edited meanwhile. */
+/** Bundled once for all scenarios: they measure the same program, even if files change meanwhile. */
 let bundled: Promise<void> | undefined;
 
 function bundleOnce(): Promise<void> {
@@ -27,19 +27,19 @@ function bundleOnce(): Promise<void> {
   return bundled;
 }
 
-/** Flags for what a pod has and a process on this machine has not: a cloud that is reached by TLS, not on loopback. */
+/** Flags for what a process on this machine lacks: in a pod the cloud is reached by TLS, not on loopback. */
 export const POD_FLAGS = ['--allow-http'] as const;
 
-/** A command of `mooring` as the image has it, bundled. */
+/** Returns a command of `mooring`, bundled as in the image. */
 export function inPod(args: readonly string[], env: NodeJS.ProcessEnv): Program {
   const flags = imageFlags(readFileSync(DOCKERFILE, 'utf8'));
   return { name: `mooring ${args[0]}`, command: process.execPath, args: [...flags, MAIN, ...args], env };
 }
 
 /**
- * The environment of the operator's container, as its image and deploy/base make it, once the operator is bundled as there. A
- * kubeconfig would need a library that takes more memory than ten thousand objects do, and that no pod loads. `folder`: for the
- * login's files, and what the garbage collector does.
+ * Bundles the operator, and returns the environment that its image and deploy/base give to its container. There is no
+ * kubeconfig, as that needs a library which no pod loads and which takes more memory than ten thousand objects. `folder`: for the
+ * files of the login, and the pauses of the garbage collector.
  */
 export async function podEnvironment(kubeconfig: string, folder: string): Promise<NodeJS.ProcessEnv> {
   await bundleOnce();
@@ -69,7 +69,7 @@ export async function podEnvironment(kubeconfig: string, folder: string): Promis
     NODE_COMPILE_CACHE: COMPILE_CACHE,
     NODE_OPTIONS: options.filter((option) => option !== undefined).join(' '),
   };
-  // The image holds what Node compiles, which would take time and memory here.
+  // The image contains Node's compile cache. Without it, compiling would take time and memory here.
   const { command, args } = inPod(['controller', '--help'], env);
   spawnSync(command, args, { env, stdio: 'ignore' });
   return env;
@@ -97,21 +97,21 @@ interface Deployment {
   };
 }
 
-/** What the image says of its container's environment: of its last stage. */
+/** Returns the environment of the image's last stage. */
 export function imageEnvironment(dockerfile: string): Readonly<Record<string, string>> {
   const line = /^ENV (.*)$/m.exec(dockerfile.slice(dockerfile.lastIndexOf('\nFROM ')))?.[1];
   if (line === undefined) throw new Error('The last stage of the Dockerfile has no ENV');
   return Object.fromEntries(line.split(' ').map((each) => each.split('=', 2) as [string, string]));
 }
 
-/** What the image says that Node is to be started with. */
+/** Returns the flags that the image starts Node with. */
 export function imageFlags(dockerfile: string): readonly string[] {
   const line = /^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1];
   if (line === undefined) throw new Error('The Dockerfile has no ENTRYPOINT');
   return (JSON.parse(line) as readonly string[]).slice(1, -1);
 }
 
-/** What the Deployment has Node run with: a share of the container's limit is named as such, as a process outside has none. */
+/** Returns Node's options from the Deployment. A share of the container's limit becomes a number: outside there is no limit. */
 export function nodeOptions(manifest: string): string {
   const objects = loadAll(manifest) as readonly (Deployment | { readonly kind: unknown } | null)[];
   const isDeployment = (object: (typeof objects)[number]): object is Deployment => object?.kind === 'Deployment';

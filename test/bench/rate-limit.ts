@@ -1,4 +1,4 @@
-/** So many requests a second, and as many at once: the others learn when to come again. */
+/** A limit on requests a second, with a burst of as many. */
 export class RateLimit {
   readonly #perSecond: number;
   #tokens: number;
@@ -10,7 +10,7 @@ export class RateLimit {
     this.#filledAtMs = nowMs;
   }
 
-  /** Undefined: it may pass; else in how many seconds there is room again, a whole number, for Retry-After. */
+  /** Returns undefined if a request may pass, otherwise the whole number of seconds for Retry-After. */
   refuse(nowMs: number): number | undefined {
     const since = ((nowMs - this.#filledAtMs) / 1000) * this.#perSecond;
     this.#tokens = Math.min(this.#perSecond, this.#tokens + since);

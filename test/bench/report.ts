@@ -3,7 +3,7 @@ import { availableParallelism, cpus, totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import { type Figure, isMet } from './figure.ts';
 
-/** All of one run, as it is kept. */
+/** Everything about one run, as it is saved. */
 export interface Report {
   readonly startedAt: string;
   readonly machine: {
@@ -15,7 +15,7 @@ export interface Report {
   };
   readonly arguments: readonly string[];
   readonly figures: readonly JudgedFigure[];
-  /** Of the other operator; none: there was none. */
+  /** Figures of the other operator; absent without one. */
   readonly other: readonly JudgedFigure[];
 }
 
@@ -48,7 +48,7 @@ export function writeReport(path: string, report: Report): void {
   writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`);
 }
 
-/** Throws where the file is not one of ours. */
+/** Throws if the file is not one of ours. */
 export function readReport(path: string): Report {
   const report: unknown = JSON.parse(readFileSync(path, 'utf8'));
   if (typeof report !== 'object' || report === null || !('figures' in report) || !Array.isArray(report.figures)) {
@@ -57,15 +57,15 @@ export function readReport(path: string): Report {
   return report as Report;
 }
 
-/** What is shown beside the figures. */
+/** What to show beside the figures. */
 export interface Beside {
-  /** Of an earlier run, with the ratio of now to then. */
+  /** The figures of an earlier run, with the ratio of now to then. */
   readonly earlier?: readonly Figure[] | undefined;
-  /** Of another operator in this run. */
+  /** The figures of another operator in this run. */
   readonly other?: readonly Figure[] | undefined;
 }
 
-/** The figures as a table for people. What only the other operator did has a row of its own. */
+/** Returns the figures as a table for people. Figures that only the other operator has get rows of their own. */
 export function tableOf(figures: readonly Figure[], { earlier, other }: Beside = {}): string {
   const valuesOf = (some: readonly Figure[]) => new Map(some.map((figure) => [idOf(figure), figure.value]));
   const own = valuesOf(figures);

@@ -25,12 +25,12 @@ const UPDATED = 100;
 const MOST_CHANGED_IN_OUTAGE = 200;
 const READY_TIMEOUT_MS = 60_000;
 
-/** What another operator cannot be measured at: how it elects a leader is not known, nor what its objects look like. */
+/** Scenarios for Mooring only: how another operator elects a leader, and what its objects look like, is not known. */
 const OF_MOORING_ONLY: readonly ScenarioName[] = ['S11', 'S13', 'S15'];
 
 export interface Run {
   readonly options: Options;
-  /** Measured in the place of Mooring. */
+  /** The operator to measure instead of Mooring. */
   readonly other: OtherCommand | undefined;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
@@ -38,22 +38,22 @@ export interface Run {
 
 /** Scenarios that share a setting. */
 interface Group {
-  /** For people. */
+  /** The name for people. */
   readonly name: string;
   readonly setting: Omit<SettingOptions, 'other' | 'log' | 'signal'>;
-  /** Brings about what the others need; a scenario too, which is reported if it is wanted. */
+  /** Prepares what the other parts need. It may be a scenario too, which is reported if wanted. */
   readonly begin?: Part;
   readonly parts: readonly Part[];
 }
 
 interface Part {
   readonly scenario?: ScenarioName;
-  /** Size, as in "S3 N=100". */
+  /** The size, as in "S3 N=100". */
   readonly size?: string;
   readonly run: (setting: Setting, sheet: Sheet) => Promise<void>;
 }
 
-/** What each scenario measured, as they come. */
+/** Yields the figures of each scenario as it ends. */
 export async function* measure(run: Run): AsyncIterableIterator<Sheet> {
   const { only } = run.options;
   const wanted = ({ scenario }: Part) =>
@@ -100,7 +100,7 @@ function groupsOf(options: Options): readonly Group[] {
   ];
 }
 
-/** An operator that has nothing else to do. */
+/** Scenarios of an operator that has nothing else to do. */
 function alone({ newcomers }: Options): Group {
   return {
     name: 'S1, S2',
@@ -125,7 +125,7 @@ function crowdSetting({ provisionTime, latency, requestsPerSecond }: Options): G
 
 const namesOf = (count: number) => Array.from({ length: count }, (_, index) => `crowd-${index}`);
 
-/** What needs a crowd, in this order. */
+/** Scenarios that need a crowd, in this order. */
 function crowd(options: Options, count: number): Group {
   const names = namesOf(count);
   const changed = names.slice(0, Math.min(UPDATED, Math.ceil(count / 2)));
@@ -168,7 +168,7 @@ function coldStartIn(options: Options, spaces: number): Group {
   };
 }
 
-/** Each in a setting of its own. */
+/** Scenarios with a setting of their own. */
 function others({ quiet, standing, crowds, churnS, restS, newcomers }: Options): readonly Group[] {
   return [
     {

@@ -22,48 +22,48 @@ import { podEnvironment } from './pod.ts';
 import { SimulatedCloud } from './simulated-cloud.ts';
 
 export interface SettingOptions {
-  /** Such as 3s, or 3s-12s: drawn evenly, always in the same order. */
+  /** Such as 3s, or 3s-12s: times drawn evenly, always in the same order. */
   readonly provisionTime: string;
-  /** Before each answer of the cloud and its servers, such as 50ms. Default: none. */
+  /** The delay of each answer of the cloud and its servers, such as 50ms. Default: none. */
   readonly latency?: string;
   readonly pollInterval: string;
-  /** Default: that of a DatabaseSpace. */
+  /** Default: the default of a DatabaseSpace. */
   readonly verifyIntervalS?: number;
   /** Default: one. */
   readonly spaces?: number;
-  /** Of the management API, of all spaces together. Default: no limit. */
+  /** The limit of the management API for all spaces together. Default: none. */
   readonly requestsPerSecond?: number;
   /** Whether the operator may share spaces between replicas. Default: false, as with the chart's own values. */
   readonly sharesSpaces?: boolean;
-  /** Whether the API server writes down who asks it for what. Default: false, as that takes it time. */
+  /** Whether the API server keeps an audit log. Default: false, as that takes time. */
   readonly audit?: boolean;
-  /** Measured in the place of Mooring. */
+  /** The operator to measure instead of Mooring. */
   readonly other?: OtherCommand | undefined;
   readonly log: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** A control plane, a simulated cloud and a space for it; the operator is started by the scenario. All in own processes. */
+/** A control plane, a simulated cloud and a space for it, all in processes of their own. The scenario starts the operator. */
 export interface Setting {
   readonly cloud: SimulatedCloud;
   readonly controlPlane: ControlPlane;
-  /** Name of the operator's user at the API server. */
+  /** The name of the operator's user at the API server. */
   readonly username: string;
-  /** Ids of the spaces, which are the names of their DatabaseSpaces. */
+  /** The ids of the spaces, which are the names of their DatabaseSpaces. */
   readonly spaces: readonly string[];
-  /** As administrator. */
+  /** The API as administrator. */
   readonly api: KubeApi;
   readonly tracker: Tracker;
   readonly signal: AbortSignal;
   /** The running operator. Throws if there is none. */
   operator(): Operator;
-  /** `flags`: besides those that it always gets. The one that was started last is the one that `operator` returns. */
+  /** `flags`: in addition to the usual ones. `operator` returns the operator that was started last. */
   startOperator(flags?: readonly string[]): Promise<Operator>;
   kubeRequests(): Promise<KubeRequests>;
   kubectl(args: readonly string[], input?: string): Promise<RunResult>;
-  /** Creates DatabaseClusters, some at a time, in the space, or in all spaces by turns. */
+  /** Creates DatabaseClusters, some at a time, in the space or spread over all spaces. */
   createClusters(names: readonly string[], space?: string): Promise<void>;
-  /** What the operator said last, to explain a failure. */
+  /** The last lines of the operator, to explain a failure. */
   lastWords(): readonly string[];
   stop(): Promise<void>;
 }
@@ -78,7 +78,7 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
     for (const end of toEnd.splice(0).reverse()) await end();
   };
   try {
-    // One of its own, also where tests were lent a cluster: others would be measured along.
+    // Always a control plane of its own, even if tests were lent a cluster: others would be measured, too.
     const env = { ...process.env, MOORING_TEST_KUBECONFIG: '' };
     const controlPlane = await startControlPlane({ log, signal, env, audit });
     toEnd.push(() => controlPlane.stop());
@@ -131,20 +131,20 @@ export async function startSetting(options: SettingOptions): Promise<Setting> {
   }
 }
 
-/** What starts the operator that is measured. */
+/** Returns a function that starts the operator to measure. */
 async function starter(
   { other, signal }: SettingOptions,
   controlPlane: ControlPlane,
   kubectl: Kubectl,
 ): Promise<(flags: readonly string[]) => Promise<Operator>> {
   if (other !== undefined) {
-    // What it may need of rights is not known.
+    // The rights that it needs are not known.
     const binding = `--serviceaccount=${OTHER_ACCOUNT.namespace}:${OTHER_ACCOUNT.name}`;
     await must(kubectl(['create', 'serviceaccount', OTHER_ACCOUNT.name, `--namespace=${OTHER_ACCOUNT.namespace}`]));
     await must(kubectl(['create', 'clusterrolebinding', 'other-operator', '--clusterrole=cluster-admin', binding]));
   }
   const kubeconfig = await controlPlane.kubeconfigFor(accountOf(other));
-  // Where the Lease is, as in a pod.
+  // The namespace of the Lease, as in a pod.
   await kubectl(['config', 'set-context', '--current', '--namespace=mooring-system', `--kubeconfig=${kubeconfig}`]);
   if (other !== undefined) return () => OtherOperator.start(other, kubeconfig);
   const env = await podEnvironment(kubeconfig, controlPlane.directory);
@@ -155,7 +155,7 @@ const ACCOUNT: ServiceAccount = { namespace: 'mooring-system', name: 'mooring' }
 const OTHER_ACCOUNT: ServiceAccount = { namespace: 'mooring-system', name: 'other-operator' };
 const accountOf = (other: OtherCommand | undefined) => (other === undefined ? ACCOUNT : OTHER_ACCOUNT);
 
-/** All, some at a time. */
+/** Works on all items, some at a time. */
 export async function eachOf<T>(items: readonly T[], work: (item: T, index: number) => Promise<void>): Promise<void> {
   const queue = items.entries();
   const worker = async () => {
@@ -164,7 +164,7 @@ export async function eachOf<T>(items: readonly T[], work: (item: T, index: numb
   await Promise.all(Array.from({ length: CONNECTIONS }, worker));
 }
 
-/** What the chart gives besides for `--shard-by-space`. */
+/** The rights that the chart adds for `--shard-by-space`. */
 function replicaRights(): object {
   const metadata = { name: 'mooring-replicas', namespace: ACCOUNT.namespace };
   const apiGroup = 'rbac.authorization.k8s.io';
@@ -190,7 +190,7 @@ function kubectlOf({ kubectl, kubeconfig, directory }: ControlPlane, signal: Abo
   return (args, input) => run(kubectl, args, { env, signal, ...(input === undefined ? {} : { input }) });
 }
 
-/** Throws what kubectl said where it failed. */
+/** Throws an Error with kubectl's message if it failed. */
 async function must(running: Promise<RunResult>): Promise<void> {
   const { code, stderr } = await running;
   if (code !== 0) throw new Error(`kubectl failed: ${stderr.trim()}`);

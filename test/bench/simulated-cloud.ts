@@ -6,7 +6,7 @@ import { parseState, type SavedState } from '../../src/simulator/saved-state.ts'
 import { Child, jsonLine, script } from './child.ts';
 import { JOURNAL_PATH, type JournalEntry } from './limited-cloud.ts';
 
-/** Below the ports that systems hand out by themselves, so that ten thousand servers find room one after the other. */
+/** Below the ports that systems assign by themselves, with room for ten thousand servers in a row. */
 const FIRST_PORTS = { from: 11_000, to: 22_000 };
 const PORT_ATTEMPTS = 5;
 
@@ -25,13 +25,13 @@ const CLOUD_OPERATIONS: ReadonlySet<string> = new Set([
 
 export interface CloudOptions {
   readonly provisionTime: string;
-  /** Before each answer of the management API and of servers, such as 50ms. Default: none. */
+  /** The delay of each answer of the management API and of servers, such as 50ms. Default: none. */
   readonly latency?: string;
-  /** Their ids. */
+  /** The ids of the spaces. */
   readonly spaces: readonly string[];
-  /** Of the management API, of all spaces together; the others are answered 429. Default: no limit. */
+  /** The limit of the management API for all spaces together; further requests get 429. Default: none. */
   readonly requestsPerSecond?: number;
-  /** A folder for what it keeps over a restart. */
+  /** A folder for the state that it keeps over a restart. */
   readonly folder: string;
 }
 
@@ -49,13 +49,13 @@ async function startChild(settings: CloudSettings, signal: AbortSignal): Promise
   return (await Child.start(script('test/bench/cloud.ts', args), ready, signal)).child;
 }
 
-/** How often each operation was asked for. */
+/** The number of requests for each operation. */
 export interface CloudCalls {
   readonly cloud: ReadonlyMap<string, number>;
   readonly server: ReadonlyMap<string, number>;
 }
 
-/** The simulated cloud in its own process, and what it has counted. */
+/** The simulated cloud in its own process, with its counters. */
 export class SimulatedCloud {
   readonly baseURL: string;
   readonly #settings: CloudSettings;
@@ -83,7 +83,7 @@ export class SimulatedCloud {
     return this.#child.end('SIGKILL');
   }
 
-  /** Ends it and starts it again, at the same address, with what `change` makes of all that is in it. */
+  /** Restarts it at the same address, with its state changed by `change`. */
   async restart(change: (state: SavedState) => SavedState, signal: AbortSignal): Promise<void> {
     const file = stateFile(this.#settings);
     await this.#child.end('SIGTERM');
@@ -95,7 +95,7 @@ export class SimulatedCloud {
     await this.#ask('knobs', { method: 'PATCH', body: JSON.stringify({ provisionMs: time }) });
   }
 
-  /** From now on requests that match fare badly; resolves to what ends that. */
+  /** Adds a fault. Resolves to a function that removes it. */
   async addFault(fault: Readonly<Record<string, unknown>>): Promise<() => Promise<void>> {
     await this.#ask('faults', { method: 'POST', body: JSON.stringify(fault) });
     return async () => {
@@ -112,12 +112,12 @@ export class SimulatedCloud {
     };
   }
 
-  /** Every request to the management API since it was started. */
+  /** All requests to the management API since it was started. */
   async journal(): Promise<readonly JournalEntry[]> {
     return (await this.#get(JOURNAL_PATH)) as readonly JournalEntry[];
   }
 
-  /** When the first request of this kind about the cluster was answered, in wall-clock milliseconds, by the last 500. */
+  /** When the first request of this kind about the cluster was answered, in wall-clock milliseconds. Looks at the last 500 requests. */
   async firstRequest(operation: string, clusterID: string): Promise<number> {
     const requests = (await this.#ask('requests')) as readonly LoggedRequest[];
     const found = requests.find((request) => request.operation === operation && request.clusterID === clusterID);

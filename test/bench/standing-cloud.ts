@@ -2,7 +2,7 @@ import type { SavedState } from '../../src/simulator/saved-state.ts';
 import { hashPassword } from '../../src/simulator/server/state.ts';
 import type { StandingCluster } from './standing.ts';
 
-/** The cloud with copies of the one cluster that is in it, each with logins, an address and a time of its own. */
+/** Returns the state with copies of the cloud's only cluster, each with its own logins, address and time. */
 export function copiesInCloud(state: SavedState, wanted: readonly StandingCluster[]): SavedState {
   const [model, ...others] = state.clusters;
   if (model === undefined || others.length > 0) throw new Error('The cloud does not hold exactly one cluster');

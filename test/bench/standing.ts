@@ -15,17 +15,17 @@ import { copiesInCloud } from './standing-cloud.ts';
 import { untilQuiet } from './wait.ts';
 
 /*
- * Thousands of objects that are Ready already. One cluster and one user are brought about by the operator; all are then
- * copies of these, with names, logins, addresses and times of their own, and the cloud is given the clusters. That the
- * copies are right shows when the operator starts: it must write nothing.
+ * Thousands of objects that are already Ready. The operator makes one cluster and one user; all others are copies of these,
+ * with their own names, logins, addresses and times, and the cloud is given the clusters. If the copies are right, the
+ * operator writes nothing when it starts.
  */
 
 export interface StandingCluster {
   readonly name: string;
   readonly space: string;
-  /** Of its server. */
+  /** The address of its server. */
   readonly address: string;
-  /** Milliseconds since 1970; no two have the same, as that is a cluster's identity. */
+  /** Milliseconds since 1970. Unique, as this is the cluster's identity. */
   readonly createdAt: number;
   readonly adminPassword: string;
   readonly users: readonly { readonly name: string; readonly password: string }[];
@@ -35,7 +35,7 @@ const TIMEOUT_MS = 60_000;
 const CLUSTER = 'standing-0';
 const USER = 'standing-user-0';
 
-/** What each of them is to be. Those of `users` are shared evenly; the first cluster is the model, whose address is given. */
+/** Returns all clusters, with the users spread evenly. The first cluster is the model, whose address is given. */
 export function standingClusters(
   count: number,
   users: number,
@@ -57,7 +57,7 @@ export function standingClusters(
   }));
 }
 
-/** Leaves the setting with so many Ready objects, and without an operator. */
+/** Leaves the setting with this many Ready objects, and without an operator. */
 export async function standingCrowd(setting: Setting, clusters: number, users: number): Promise<void> {
   const { cloud, controlPlane, spaces, signal } = setting;
   const model = await bringAboutModel(setting);
@@ -180,7 +180,7 @@ function encoded(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** An object of the model as another cluster or user has it, with a uid of its own. */
+/** Returns a copy of the model's object for another cluster or user, with its own uid. */
 function copied<T>(object: T, { cluster }: Model, to: StandingCluster, user = USER): T {
   const { createdAt, servers } = cluster.status;
   const text = JSON.stringify(object)

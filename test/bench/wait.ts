@@ -19,7 +19,7 @@ export async function until(
   }
 }
 
-/** Resolves when nothing was written to the API server for a while. */
+/** Resolves when nothing has been written to the API server for a while. */
 export async function untilQuiet({ kubeRequests, signal }: Setting): Promise<void> {
   let before = -1;
   for (let attempt = 0; attempt < 30; attempt++) {

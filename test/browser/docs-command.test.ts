@@ -36,7 +36,7 @@ describe('npm run docs', () => {
     const { code, stderr } = await run(process.execPath, [...MAIN, '--output=docs'], { cwd: root });
     expect([code, stderr]).toEqual([
       1,
-      `${realpathSync(root)}/docs holds something else than a site: name another folder\n`,
+      `${realpathSync(root)}/docs holds something other than a site: name another folder\n`,
     ]);
     expect(readdirSync(join(root, 'docs'))).toEqual(['index.md']);
   });

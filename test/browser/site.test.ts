@@ -162,7 +162,7 @@ describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000
   it('says so when it finds nothing', async () => {
     await click('search input');
     await page.type('xyzzyx');
-    await page.until(`document.querySelector('#results').innerText.includes('Nothing is found')`);
+    await page.until(`document.querySelector('#results').innerText.includes('Nothing found')`);
   });
 
   it('shows tables, code and braces', async () => {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { auditFile } from '../../tools/control-plane/components.ts';
 
-/** A request of a service account, as the API server wrote it down. */
+/** A request of a service account, from the API server's audit log. */
 export interface AuditedRequest {
   readonly user: string;
   readonly verb: string;
   readonly group: string;
-  /** With the subresource: `databasespaces/status`. */
+  /** Includes the subresource: `databasespaces/status`. */
   readonly resource: string;
   readonly namespace: string | undefined;
   readonly code: number;
@@ -24,7 +24,7 @@ interface AuditEvent {
   readonly responseStatus?: { readonly code?: number };
 }
 
-/** What the operators of service accounts with this prefix have asked for. */
+/** Returns the requests of operators whose service accounts have this prefix. */
 export function auditedRequests(directory: string, prefix: string): readonly AuditedRequest[] {
   const lines = readFileSync(auditFile(directory), 'utf8').trim().split('\n');
   return lines

@@ -15,19 +15,19 @@ import type { ServedCloud } from '../support/served-cloud.ts';
 import { startNode } from './node.ts';
 import type { PodProcess } from './pod-process.ts';
 
-/** Our resources, as kubectl takes them. */
+/** Our resources, for kubectl. */
 export const KINDS = definitions.map(({ plural }) => `${plural}.${GROUP}`);
 
-/** A control plane of its own with a stand-in for a node: the chart installs what a whole cluster has only once. */
+/** A control plane of its own with a stand-in for a node. The chart installs objects that a cluster can have only once. */
 export interface ChartCluster {
   /** Removed at the end. */
   readonly folder: string;
-  /** The control plane's own. */
+  /** The control plane's own kubeconfig. */
   readonly directory: string;
   readonly api: Api;
-  /** Each must succeed; resolves to what it printed. */
+  /** Runs a command that must succeed. Resolves to its output. */
   kubectl(...args: readonly string[]): Promise<string>;
-  /** As in a terminal in the checkout; it must succeed, too. */
+  /** Runs a shell command as in a terminal in the checkout. It must succeed, too. */
   shell(commands: string): Promise<string>;
   helm(args: readonly string[], values?: unknown): Promise<string>;
   apply(text: string, namespace: string): Promise<void>;
@@ -35,9 +35,9 @@ export interface ChartCluster {
   list(namespace: string, ...kinds: readonly string[]): Promise<readonly Listed[]>;
   /** Waits until every object of ours there is Ready. */
   allReady(namespace: string): Promise<void>;
-  /** Each object of ours, and each Secret, in its version. */
+  /** Returns the resource version of each object of ours, and of each Secret. */
   versions(namespace: string): Promise<ReadonlyMap<string, string>>;
-  /** Every process of a pod, in the order of their starts. */
+  /** All processes of pods, in the order of their starts. */
   processes(): readonly PodProcess[];
   operators(): readonly PodProcess[];
   stop(): Promise<void>;
@@ -132,7 +132,7 @@ export async function startChartCluster(): Promise<ChartCluster> {
   };
 }
 
-/** Waits until a new operator leads, has looked at every one of these objects, and has nothing more to do. */
+/** Waits until a new operator leads, has looked at all these objects, and has nothing more to do. */
 export async function lookedAtAll(
   operator: PodProcess | undefined,
   versions: ReadonlyMap<string, string>,
@@ -153,7 +153,7 @@ export async function lookedAtAll(
 const READS =
   /^(exchangeToken|get|list|listVersions|signIn|version|health|closeTransaction|openTransaction)$|^(list|get)[A-Z]/;
 
-/** What was asked of cloud and servers that changes something there, and how often. */
+/** Returns how often each operation that changes something was requested from cloud and servers. */
 export function changes(cloud: ServedCloud): Readonly<Record<string, number>> {
   const { byOperation } = cloud.simulator.inspect().counters;
   return Object.fromEntries(Object.entries(byOperation).filter(([operation]) => !READS.test(operation)));

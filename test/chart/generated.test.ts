@@ -18,7 +18,7 @@ beforeAll(async () => {
   helm = await builtHelm({ log: (line) => console.log(line) });
 }, BUILD_MS);
 
-describe('what is checked in is what the chart says (else: npm run generate)', () => {
+describe('generated files match the chart (if not: npm run generate)', () => {
   test('schema and table of values', () => expect(staleFiles(chartFiles())).toEqual([]));
   test('deploy/', async () => expect(staleFiles(await renderedFiles(helm))).toEqual([]));
 });
@@ -27,13 +27,13 @@ test('the chart has the version of the package', () => {
   expect(load(read('charts/mooring/Chart.yaml'))).toMatchObject({ version: VERSION, appVersion: VERSION });
 });
 
-test('the types of Kubernetes in the schema are those of the API server', async () => {
+test('Kubernetes types in the schema are those of the API server', async () => {
   const documents = new Map<string, unknown>();
   for (const path of Object.keys(WANTED)) documents.set(path, JSON.parse(await mustKubectl(['get', '--raw', path])));
   expect(JSON.parse(read('tools/helm/kubernetes-types.json'))).toEqual(typesOf(documents));
 });
 
-test('kubectl kustomize makes of deploy/base what deploy/install.yaml holds', async () => {
+test('kubectl kustomize deploy/base gives deploy/install.yaml', async () => {
   const { stdout, stderr } = await kubectl(['kustomize', join(ROOT, 'deploy/base')]);
   expect(stderr).toBe('');
   const byName = (text: string) =>

@@ -15,13 +15,13 @@ import { type ChartCluster, changes, KINDS, lookedAtAll, startChartCluster } fro
 
 /*
  * The chart's life with the real helm on a real control plane: install, samples, upgrade, uninstall, install again. Its pods
- * run as they stand in the API server: arguments, environment, the ServiceAccount's token, the image's user, and a root file
- * system that is read-only.
+ * run as the API server has them: arguments, environment, the ServiceAccount's token, the image's user, and a read-only root
+ * file system.
  */
 
 /**
- * Simulated cloud and servers are on loopback, where a pod sends nothing unless it is told to. An operator whose roles go first
- * cannot give its Lease back, so the next one waits until it has run out.
+ * Simulated cloud and servers are on loopback, where a pod sends nothing unless told to. An operator whose roles are deleted
+ * first cannot give up its Lease, so the next one waits until it has expired.
  */
 const VALUES = {
   allowHTTP: true,
@@ -63,13 +63,13 @@ function applyTo(namespace: string, manifest: Manifest): Promise<void> {
   return cluster.apply(JSON.stringify(manifest), namespace);
 }
 
-/** What a document says to do, that is tried here. */
+/** Commands of documents that are tested here. */
 function blocksIn(document: string): readonly string[] {
   const blocks = shellBlocks(readDocument(document)).filter(({ test: how }) => how === 'test/chart/install.test.ts');
   return blocks.map(({ commands }) => commands);
 }
 
-/** What a document says to do with the chart, in one of its blocks, for a helm that runs here. */
+/** Returns commands for the chart from one block of a document, for a helm that runs here. */
 function commandsIn(document: string, index = 0): readonly (readonly string[])[] {
   const lines = (blocksIn(document)[index] ?? '').replaceAll('\\\n', ' ').split('\n');
   return lines.map((line) => {
@@ -79,7 +79,7 @@ function commandsIn(document: string, index = 0): readonly (readonly string[])[]
   });
 }
 
-/** The chart as it was before this version: another version, and one of its kinds with another short name. */
+/** The chart as if of an earlier version: another version number, and one kind with another short name. */
 function previousChart(): string {
   const path = join(cluster.folder, 'previous');
   cpSync(CHART, path, { recursive: true });
@@ -100,7 +100,7 @@ function byHand(): string {
   return shellBlocks(readDocument('README.md')).find(({ test: how }) => how === 'in order')?.commands ?? '';
 }
 
-/** Objects that carry the release's label, with those that belong to no namespace. */
+/** Objects with the release's label, including those without a namespace. */
 async function leftOfRelease(): Promise<readonly string[]> {
   const kinds = 'crd,clusterrole,clusterrolebinding,role,rolebinding,deployment,service,serviceaccount,pod';
   const selector = '--selector=app.kubernetes.io/instance=mooring';
@@ -115,7 +115,7 @@ describe('a release', () => {
     expect(others).toEqual([]);
     const status = readFileSync(`/proc/${operator?.pid}/status`, 'utf8');
     if (process.getuid?.() === 0) expect(status).toMatch(/^Uid:\t65532\t65532/m);
-    // The mount that is its root.
+    // The mount of its root.
     expect(readFileSync(`/proc/${operator?.pid}/mountinfo`, 'utf8')).toMatch(/^\d+ \d+ \S+ \S+ \/ ro[, ]/m);
     expect(operator?.logs()).toContain('Mooring listens');
   });
@@ -126,7 +126,7 @@ describe('a release', () => {
     expect(cluster.operators()[0]?.logs()).not.toMatch(/[Ff]orbidden|EROFS|EACCES/);
   });
 
-  test('helm test asks whether it is ready', async () => {
+  test('helm test checks that it is ready', async () => {
     const printed = await cluster.helm(['test', 'mooring', '--timeout=60s', '--namespace=mooring-system']);
     expect(printed).toMatch(/Phase: +Succeeded/);
     expect(cluster.processes().at(-1)?.logs()).toBe('200 ok: acts\n');
@@ -148,7 +148,7 @@ describe('a release', () => {
     expect(first?.logs()).toContain('Mooring has stopped');
   });
 
-  test('turning the CustomResourceDefinitions over to others removes none of them', async () => {
+  test('handing the CustomResourceDefinitions over to others removes none of them', async () => {
     await cluster.helm(['upgrade', 'mooring', CHART, ...WAIT, '--reuse-values', '--set=crds.install=false']);
     expect(await cluster.versions(NAMESPACE)).toEqual(before);
   });
@@ -172,7 +172,7 @@ describe('a release', () => {
     expect(changes(cloud)).toEqual(done);
   });
 
-  test('under another name it takes what the first one left when it is told to', async () => {
+  test('under another name it takes over what the first one left, if told to', async () => {
     await cluster.helm(['uninstall', 'mooring', ...WAIT]);
     await expect(cluster.helm(['install', 'harbour', CHART, ...WAIT], VALUES)).rejects.toThrow(
       /invalid ownership metadata/,
@@ -209,7 +209,7 @@ describe('a release for named namespaces', () => {
     await cluster.allReady('tenant');
   });
 
-  test('leaves what is elsewhere alone', async () => {
+  test('leaves other namespaces alone', async () => {
     await applyTo('outside', space(cloud));
     await applyTo('platform', space(cloud, { pollInterval: '2s', allowedNamespaces: { from: 'All' } }));
     await cluster.kubectl(
@@ -222,7 +222,7 @@ describe('a release for named namespaces', () => {
     expect(outside?.status).toEqual({ observedGeneration: -1 });
   });
 
-  test('counts what happens again and again', async () => {
+  test('counts repeated Events', async () => {
     const ready = (status: string) =>
       cluster.kubectl(
         'wait',
@@ -247,7 +247,7 @@ describe('a release for named namespaces', () => {
     await waitUntil(isCounted, { what: 'the Event is counted' });
   });
 
-  test('shows metrics to those alone who may see them', async () => {
+  test('shows metrics only to those who may see them', async () => {
     const certificate = (file: string) => join(cluster.directory, 'certificates', `apiserver.${file}`);
     const files = [`--cert=${certificate('crt')}`, `--key=${certificate('key')}`, '--namespace=tenants-system'];
     await cluster.kubectl('create', 'secret', 'tls', 'metrics-tls', ...files);
@@ -271,7 +271,7 @@ describe('a release for named namespaces', () => {
     await transport.close();
   });
 
-  test('lets go of all that it made, when that is asked for', async () => {
+  test('releases everything that it made, on request', async () => {
     const patch = [
       'patch',
       'databasecluster',
@@ -285,7 +285,7 @@ describe('a release for named namespaces', () => {
     await cluster.kubectl('delete', 'databasespace', 'production', '--namespace=platform', '--timeout=60s');
   });
 
-  test('asks for nothing that it has no right to', () => {
+  test('requests nothing that it has no right to', () => {
     const refused = auditedRequests(cluster.directory, ACCOUNT).filter(({ code }) => code === 401 || code === 403);
     expect(refused).toEqual([]);
     const secrets = auditedRequests(cluster.directory, ACCOUNT).filter(({ resource }) => resource === 'secrets');
@@ -307,10 +307,10 @@ describe('rights', () => {
   const given = rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}.${group}`))),
   );
-  /** Only after a conflict of versions, which reconcile.test.ts brings about, as nothing else can for sure. */
+  /** Only used after a version conflict, which only reconcile.test.ts can cause reliably. */
   const afterConflict = new Set(definitions.map(({ plural }) => `get ${plural}.${GROUP}`));
   const samples = SAMPLES.map((path) => readFileSync(path, 'utf8')).join('\n');
-  /** What belongs to a kind that no sample declares cannot show here. */
+  /** Rights for a kind that no sample declares cannot show here. */
   const unseen = definitions
     .filter(({ kind }) => !samples.includes(`\nkind: ${kind}\n`))
     .flatMap(({ kind, plural }) => [
@@ -318,7 +318,7 @@ describe('rights', () => {
       `patch ${plural}/`,
       ...(kind === 'Database' ? ['get configmaps.'] : []),
     ]);
-  /** Only where an API server cannot stream lists, as test/control-plane/api-server-restart.test.ts has one. */
+  /** Only used if an API server cannot stream lists, as in test/control-plane/api-server-restart.test.ts. */
   const inPages = (right: string) => right.startsWith('list ') && given.includes(right.replace('list', 'watch'));
   const shown = given.filter(
     (right) => !afterConflict.has(right) && !inPages(right) && !unseen.some((begin) => right.startsWith(begin)),
@@ -330,7 +330,7 @@ describe('rights', () => {
     ['view', { get: true, list: true, watch: true, create: false, patch: false, delete: false }],
     ['edit', { get: true, create: true, update: true, patch: true, delete: true, deletecollection: true }],
     ['admin', { get: true, create: true, delete: true }],
-  ])('whoever has the role %s of the cluster has it of our objects, but not of their status', async (role, verbs) => {
+  ])("the cluster's role %s covers our objects, but not their status", async (role, verbs) => {
     const bind = ['create', 'rolebinding', role, `--clusterrole=${role}`, `--user=${role}er`, '--namespace=tenant'];
     await cluster.kubectl(...bind);
     const may = async (verb: string, resource: string) => {
@@ -350,7 +350,7 @@ describe('rights', () => {
       patchStatus: await may('patch', `${plural}/status`),
     });
     for (const { plural } of definitions) {
-      // The API server's authorizer watches bindings and roles: it may know of them a moment after they were written.
+      // The API server's authorizer watches bindings and roles, and may learn of them a moment after they are written.
       await expect
         .poll(() => rightsTo(plural), { message: plural, timeout: 30_000 })
         .toEqual({ ...verbs, patchStatus: false });
@@ -366,7 +366,7 @@ describe('without Helm', () => {
     await cluster.kubectl('delete', 'namespace', 'mooring-system', '--timeout=60s');
   });
 
-  test("deploy/install.yaml with the README's command runs the operator, and leaves everything in its place", async () => {
+  test("deploy/install.yaml with the README's command runs the operator, and leaves everything in place", async () => {
     const [, , command = ''] = blocksIn('README.md');
     expect(blocksIn('docs/guides/upgrading.md')[1]).toBe(command);
     expect(await cluster.shell(command)).toContain('deployment.apps/mooring serverside-applied');
@@ -374,12 +374,12 @@ describe('without Helm', () => {
     const used = await cluster.kubectl('get', 'deployment', 'mooring', '--namespace=mooring-system', image);
     expect(used).toMatch(/^registry\.example\.com\/mooring:\d/);
     await cluster.kubectl(...DEPLOYED);
-    // It may not go where the cloud is here, so it says that of the space, and leaves the rest as it is.
+    // It may not connect to the cloud here, so the space says that, and the rest stays as it is.
     await cluster.kubectl('wait', `--namespace=${NAMESPACE}`, '--for=condition=Ready=False', 'dbs/production');
     expect([...(await cluster.versions(NAMESPACE)).keys()]).toEqual([...before.keys()]);
   });
 
-  test('deploy/base is the same for kustomize, which can change it', async () => {
+  test('deploy/base gives the same with kustomize, which can change it', async () => {
     const folder = join(cluster.folder, 'overlay');
     cpSync(join(ROOT, 'deploy/base'), join(folder, 'base'), { recursive: true });
     const image = { name: 'mooring', newName: 'registry.example.com/mooring', newTag: 'v1' };
@@ -392,7 +392,7 @@ describe('without Helm', () => {
     expect(state).toBe('registry.example.com/mooring:v1 2');
   });
 
-  test('what is there by hand, in another version too, the chart takes when it is told to', async () => {
+  test('the chart takes over what was installed by hand, even in another version, if told to', async () => {
     await cluster.kubectl('delete', 'namespace', 'mooring-system', '--timeout=60s');
     expect(await cluster.shell(byHand())).toContain('clusterrole.rbac.authorization.k8s.io/mooring ');
     const older = `sed 's/- dbc$/- cluster/; s/name: Ready$/name: Well/' crds/mooring.dev_databaseclusters.yaml`;
@@ -407,7 +407,7 @@ describe('without Helm', () => {
     expect([...(await cluster.versions(NAMESPACE)).keys()]).toEqual([...before.keys()]);
   });
 
-  test('what it took stays in the name of kubectl as well, so that an upgrade has to say so', async () => {
+  test('kubectl stays a field manager of what it took over, so an upgrade needs the flag, too', async () => {
     const [upgrade = []] = commandsIn('docs/guides/upgrading.md');
     const toAnother = upgrade.map((arg) => (arg === CHART ? previousChart() : arg));
     await expect(cluster.helm(toAnother)).rejects.toThrow(/conflict with "kubectl/);

@@ -5,12 +5,12 @@ import type { Pod } from './pod.ts';
 import { type PodProcess, startPodProcess } from './pod-process.ts';
 
 /**
- * What a kubelet and a kube-proxy are to a cluster, for a control plane that has no nodes: pods are bound, run as processes,
- * probed, and ended when they are deleted. All pods share the machine's network, so each port of a pod is a free one of the
- * machine, and the names of Services lead to the pod that is ready.
+ * Stands in for kubelet and kube-proxy on a control plane without nodes: pods are bound, run as processes, probed, and ended
+ * when they are deleted. All pods share the machine's network, so each port of a pod becomes a free port of the machine, and
+ * names of Services lead to the pod that is ready.
  */
 export interface TestNode {
-  /** Of all pods, in the order in which they were started. */
+  /** The processes of all pods, in the order of their starts. */
   readonly processes: readonly PodProcess[];
   stop(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface TestNode {
 const PERIOD_MS = 100;
 const PODS = '/api/v1/pods';
 
-/** `folder`: empty; the image's files are made in it. */
+/** `folder`: an empty folder for the image's files. */
 export async function startNode(controlPlane: ControlPlane, folder: string): Promise<TestNode> {
   const tree = buildTree(folder);
   const api = await openApi(controlPlane.kubeconfig);
@@ -81,7 +81,7 @@ async function remove(api: Api, { metadata: { namespace, name, uid } }: Pod): Pr
   await api.send('DELETE', pathOf(namespace, name), { gracePeriodSeconds: 0, preconditions: { uid } });
 }
 
-/** Only what differs, as the kubelet does. */
+/** Writes only what differs, like the kubelet. */
 async function tell(api: Api, { metadata: { namespace, name }, status: before }: Pod, status: object): Promise<void> {
   const same = Object.entries(status).every(
     ([field, value]) => JSON.stringify(wordsOf(before?.[field])) === JSON.stringify(wordsOf(value)),
@@ -91,7 +91,7 @@ async function tell(api: Api, { metadata: { namespace, name }, status: before }:
   await api.send('PATCH', `${pathOf(namespace, name)}/status?fieldManager=node&force=true`, pod);
 }
 
-/** Types and statuses of conditions, or a plain value. */
+/** Returns the types and statuses of conditions, or a plain value. */
 function wordsOf(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.map(({ type, status, name, ready }) => [type, status, name, ready]);

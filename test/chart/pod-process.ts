@@ -12,31 +12,31 @@ import type { Container, Pod } from './pod.ts';
 /** A pod's one container as a process. */
 export interface PodProcess {
   readonly pod: Pod;
-  /** Of the process that became the container's. */
+  /** The process id of the container. */
   readonly pid: number;
   logs(): string;
-  /** core/v1 PodStatus, as far as others look at it. Probes the container. */
+  /** Probes the container, and returns the part of a core/v1 PodStatus that others read. */
   status(): Promise<object>;
-  /** Ports by the names under which Services know them: `8081` → `127.0.0.1:39211`. */
+  /** Real addresses of the pod's ports: `8081` → `127.0.0.1:39211`. */
   targets(): ReadonlyMap<string, string>;
-  /** SIGTERM, after the grace period SIGKILL; resolves to the exit code. */
+  /** Sends SIGTERM, and after the grace period SIGKILL. Resolves to the exit code. */
   end(graceSeconds: number): Promise<number | null>;
 }
 
 export interface PodProcessOptions {
   readonly api: Api;
   readonly pod: Pod;
-  /** Of the image: the container gets a copy of its files. */
+  /** The image: the container gets a copy of its files. */
   readonly image: Tree;
   /** The API server's base URL. */
   readonly server: string;
-  /** For the copy. */
+  /** The folder for the copy. */
   readonly folder: string;
   /** Where the ports of Services lead. */
   readonly targets: ReadonlyMap<string, string>;
 }
 
-/** Starts what the pod's only container says. Throws when it asks for what is not known here. */
+/** Starts the pod's only container. Throws if its manifest has something that is not known here. */
 export async function startPodProcess({
   api,
   pod,
@@ -104,7 +104,7 @@ export async function startPodProcess({
   };
 }
 
-/** `--health-address=:8081` and `http://mooring.a.svc:8081/readyz` on the machine's own ports. */
+/** Rewrites `--health-address=:8081` and `http://mooring.a.svc:8081/readyz` to the machine's own ports. */
 function withPorts(
   arg: string,
   ports: readonly { readonly asked: number; readonly given: number }[],
@@ -115,7 +115,7 @@ function withPorts(
   return arg.replace(/[\w.-]+\.svc:(\d+)/, (name, port: string) => targets.get(port) ?? name);
 }
 
-/** What the kubelet puts where a pod looks for its service account: a token for this pod alone. */
+/** Writes what the kubelet puts where a pod looks for its service account: a token for this pod alone. */
 async function mountAccount(api: Api, { metadata, spec }: Pod, root: string): Promise<void> {
   const { namespace, name, uid } = metadata;
   const account = `/api/v1/namespaces/${namespace}/serviceaccounts/${spec.serviceAccountName}/token`;

@@ -1,4 +1,4 @@
-/** core/v1 Pod, as far as the chart's pods need it. */
+/** The parts of a core/v1 Pod that the chart's pods need. */
 export interface Pod {
   readonly metadata: {
     readonly name: string;

@@ -59,7 +59,7 @@ describe('what is rendered', () => {
     await expect(await rendered(values)).toMatchFileSnapshot(`snapshots/${name}.txt`);
   });
 
-  test('helm lint has nothing to say, however strict', async () => {
+  test('helm lint has no complaints, even with --strict', async () => {
     for (const values of [{}, COMPLETE, WATCHED]) {
       const { code, stdout } = await helm(['lint', '--strict', CHART], { values });
       expect(stdout).not.toMatch(/\[(WARNING|ERROR)\]/);
@@ -72,7 +72,7 @@ describe('CustomResourceDefinitions', () => {
   const crdsOf = async (values: unknown) =>
     (await objects(values)).filter(({ kind }) => kind === 'CustomResourceDefinition');
 
-  test('are those of crds/, and stay when the chart goes', async () => {
+  test('are those of crds/, and stay when the chart is uninstalled', async () => {
     const found = await crdsOf({});
     const files = globSync(join(ROOT, 'crds/*.yaml')).map((path) => load(readFileSync(path, 'utf8')) as Rendered);
     const specs = (crds: readonly Rendered[]) => new Map(crds.map(({ metadata, spec }) => [metadata.name, spec]));
@@ -81,11 +81,11 @@ describe('CustomResourceDefinitions', () => {
     for (const { metadata } of found) expect(metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
   });
 
-  test('are left out when they are installed by others', async () => {
+  test('are left out if others install them', async () => {
     expect(await crdsOf({ crds: { install: false } })).toEqual([]);
   });
 
-  test('go with the chart when that is asked for', async () => {
+  test('are removed with the chart, if asked for', async () => {
     const [first] = await crdsOf({ crds: { keep: false, annotations: { a: 'b' } } });
     expect(first?.metadata.annotations).toEqual({ a: 'b' });
   });
@@ -104,26 +104,26 @@ describe('names, labels and annotations', () => {
     }
   });
 
-  test("nobody's labels take the place of those that the chart selects by", async () => {
+  test('no labels of users replace those that the chart selects by', async () => {
     const labels = { 'app.kubernetes.io/name': 'other', 'app.kubernetes.io/component': 'other' };
     const { spec } = await only('Deployment', { commonLabels: labels, podLabels: labels });
     const { selector, template } = spec as { selector: { matchLabels: unknown }; template: Rendered };
     expect(template.metadata.labels).toMatchObject(selector.matchLabels as object);
   });
 
-  test('a long release name leaves names that the API server takes', async () => {
+  test('a long release name still gives names that the API server accepts', async () => {
     const args = ['template', `a${'-long'.repeat(10)}`, CHART];
     const all = loadAll(await mustHelm(helm, args)) as Rendered[];
     const names = all.filter(({ kind }) => kind !== 'CustomResourceDefinition').map(({ metadata }) => metadata.name);
     expect(names.every((name) => name.length <= 63 && /[a-z]$/.test(name))).toBe(true);
   });
 
-  test('dots in the name of a release, which a Service cannot have in its own, are hyphens', async () => {
+  test('dots in the name of a release, which names of Services cannot have, become hyphens', async () => {
     const all = loadAll(await mustHelm(helm, ['template', 'eu.prod', CHART])) as Rendered[];
     expect(kindsOf(all)).toEqual(expect.arrayContaining(['Service/eu-prod-mooring', 'Deployment/eu-prod-mooring']));
   });
 
-  test('a release is called mooring only once', async () => {
+  test('names contain mooring only once', async () => {
     expect((await only('Deployment')).metadata.name).toBe('mooring');
     const other = loadAll(await mustHelm(helm, ['template', 'prod', CHART])) as Rendered[];
     expect(kindsOf(other)).toContain('Deployment/prod-mooring');
@@ -131,7 +131,7 @@ describe('names, labels and annotations', () => {
     expect((await only('Deployment', { fullnameOverride: 'pier' })).metadata.name).toBe('pier');
   });
 
-  test('are texts also where they look like numbers, or like words of YAML', async () => {
+  test('are strings even if they look like numbers, or like words of YAML', async () => {
     const known = { enabled: true, renderMode: 'alwaysRender' };
     const values = {
       nameOverride: '0x10',
@@ -157,20 +157,20 @@ describe('names, labels and annotations', () => {
     expect(monitor?.['spec']).toMatchObject({ namespaceSelector: { matchNames: ['456'] } });
   });
 
-  test('another namespace takes all that has one, and what refers to it', async () => {
+  test('another namespace applies to everything that has one, and to references', async () => {
     const text = await rendered({ namespaceOverride: 'elsewhere', networkPolicy: { enabled: true } });
     expect(text).not.toContain('harbour');
     expect(text).toContain('http://mooring.elsewhere.svc:8081/readyz');
   });
 });
 
-test('a NetworkPolicy lets DNS through at the port of its Service, and at that of the pods behind it in OpenShift', async () => {
+test('a NetworkPolicy allows DNS at the port of its Service, and at that of the pods behind it in OpenShift', async () => {
   const { spec } = await only('NetworkPolicy', { networkPolicy: { enabled: true } });
   const [dns] = (spec as { egress: readonly { ports: readonly { port: number; protocol: string }[] }[] }).egress;
   expect(dns?.ports.map(({ port, protocol }) => `${port}/${protocol}`)).toEqual(['53/UDP', '53/TCP', '5353/UDP']);
 });
 
-test('pods are spread by the labels that are named, and by those of the release where none are', async () => {
+test('pods are spread by the given labels, or by those of the release', async () => {
   const zone = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' };
   const labelSelector = { matchLabels: { team: 'platform' } };
   const { spec } = await only('Deployment', { topologySpreadConstraints: [{ ...zone, labelSelector }, zone] });
@@ -195,7 +195,7 @@ describe('the image', () => {
 });
 
 describe('rights', () => {
-  test('are given by Roles alone where namespaces are named: one in each, and one for the Lease', async () => {
+  test('are given only by Roles if namespaces are named: one in each, and one for the Lease', async () => {
     const values = { ...WATCHED, rbac: { aggregateToView: false, aggregateToEdit: false, aggregateToAdmin: false } };
     const all = (await objects(values)).filter(({ apiVersion }) => apiVersion.startsWith('rbac.'));
     expect(all.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`).toSorted()).toEqual([
@@ -215,7 +215,7 @@ describe('rights', () => {
     expect(await rulesOf('Role', WATCHED)).toEqual(await rulesOf('ClusterRole', {}));
   });
 
-  test('to see other replicas’ Leases, and the flag, are there only where replicas share the spaces', async () => {
+  test('to see other replicas’ Leases, and the flag, are there only if replicas share the spaces', async () => {
     for (const shardBySpace of [false, true]) {
       const text = await rendered({ leaderElection: { shardBySpace } });
       expect([text.includes('- --shard-by-space\n'), text.includes('verbs: [get, list, patch, delete]')]).toEqual([
@@ -236,7 +236,7 @@ describe('rights', () => {
     expect([one.length, one.filter((name) => two.includes(name))]).toEqual([5, []]);
   });
 
-  test('are left to others when that is asked for', async () => {
+  test('are left to others, if asked for', async () => {
     const all = await objects({ rbac: { create: false } });
     expect(kindsOf(all).filter((name) => name.includes('Role'))).toEqual([
       'ClusterRole/mooring-view',
@@ -257,17 +257,17 @@ describe('monitors', () => {
     );
   });
 
-  test('are left out there, or rendered all the same, when that is asked for', async () => {
+  test('are left out there, or rendered all the same, if asked for', async () => {
     expect(kindsOf(await objects(monitor('skipIfMissing')))).not.toContain('PodMonitor/mooring');
     expect(kindsOf(await objects(monitor('alwaysRender')))).toContain('PodMonitor/mooring');
   });
 
-  test.each([undefined, 'skipIfMissing'])('are rendered where they are known (%s)', async (mode) => {
+  test.each([undefined, 'skipIfMissing'])('are rendered if they are known (%s)', async (mode) => {
     expect(kindsOf(await objects(monitor(mode), known))).toContain('PodMonitor/mooring');
   });
 });
 
-describe('the API server takes it, and Pod Security restricted has no objection', () => {
+describe('the API server accepts it, and Pod Security restricted has no objection', () => {
   let namespace: string;
 
   beforeAll(async () => {
@@ -324,7 +324,7 @@ describe('the API server takes it, and Pod Security restricted has no objection'
   }
 });
 
-/** As much of it as a dry run needs. */
+/** The parts of it that a dry run needs. */
 function monitoringCrd(kind: string): string {
   const plural = `${kind.toLowerCase()}s`;
   const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
@@ -338,7 +338,7 @@ function monitoringCrd(kind: string): string {
   return `${JSON.stringify({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata, spec })}\n`;
 }
 
-test('notes say the next step, and what is doubtful', async () => {
+test('notes name the next step, and what is doubtful', async () => {
   const notes = async (values: unknown) => {
     const args = ['install', 'mooring', CHART, '--namespace=harbour', '--dry-run=client', '--output=json'];
     return JSON.parse(await mustHelm(helm, args, { values })).info.notes as string;

@@ -64,7 +64,7 @@ describe('a typing error is refused, and named', () => {
     [{ image: { tag: 'v1 ' } }, "at '/image/tag'"],
     [{ terminationGracePeriodSeconds: 5 }, "at '/terminationGracePeriodSeconds': minimum: got 5, want 30"],
   ];
-  /** Helm tells all that is wrong at once: it is asked once for cases that are about different values. */
+  /** Helm reports all errors at once, so one call covers cases of different values. */
   const groups: Record<string, unknown>[] = [];
   const groupOf = cases.map(([values]) => {
     const [name = ''] = Object.keys(values);
@@ -84,11 +84,11 @@ describe('a typing error is refused, and named', () => {
   );
 });
 
-describe('what contradicts itself is refused, with what to do', () => {
+describe('contradictions are refused, with what to do', () => {
   test.each<readonly [unknown, string]>([
     [
       { rbac: { aggregateToAdmin: false } },
-      "rbac.aggregateToAdmin false has no effect with rbac.aggregateToEdit, as the cluster's role admin holds all that edit holds: set aggregateToEdit to false, or aggregateToAdmin to true",
+      'rbac.aggregateToAdmin false has no effect with rbac.aggregateToEdit, as the ClusterRole admin includes everything in edit: set aggregateToEdit to false, or aggregateToAdmin to true',
     ],
     [
       { replicaCount: 2, leaderElection: { enabled: false } },
@@ -114,10 +114,10 @@ describe('what contradicts itself is refused, with what to do', () => {
     [{ podDisruptionBudget: { enabled: true, maxUnavailable: 0 } }, 'maxUnavailable 0 keeps every node from being'],
     [
       { podDisruptionBudget: { enabled: true, maxUnavailable: 'half' } },
-      'podDisruptionBudget.maxUnavailable "half" is neither a number nor a percentage: write it such as 1 or 50%',
+      'podDisruptionBudget.maxUnavailable "half" is neither a number nor a percentage: write it like 1 or 50%',
     ],
     [{ podDisruptionBudget: { enabled: true, minAvailable: '1' }, replicaCount: 2 }, 'minAvailable "1" is neither'],
-    [{ serviceAccount: { create: false } }, 'name the ServiceAccount that is there'],
+    [{ serviceAccount: { create: false } }, 'name an existing ServiceAccount'],
     [{ metrics: { serviceMonitor: { enabled: true } }, service: { enabled: false } }, 'needs the Service'],
     [
       { metrics: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } } },
@@ -130,17 +130,17 @@ describe('what contradicts itself is refused, with what to do', () => {
     [{ health: { port: 8080 } }, 'metrics.port and health.port are the same'],
     [
       { leaderElection: { renewDeadline: '20s' } },
-      'leaderElection.renewDeadline 20s is not shorter than leaseDuration 15s, so that two could lead at once: make it shorter',
+      'leaderElection.renewDeadline 20s is not shorter than leaseDuration 15s, so two could lead at once: make it shorter',
     ],
     [{ leaderElection: { renewDeadline: '900s', leaseDuration: '15m' } }, 'renewDeadline 900s is not shorter than'],
     [
       { leaderElection: { retryPeriod: '9s' } },
-      'leaderElection.renewDeadline 10s is not longer than 1.2 times retryPeriod 9s, so that no second attempt fits in',
+      'leaderElection.renewDeadline 10s is not longer than 1.2 times retryPeriod 9s, so there is no time for a second attempt',
     ],
-    [{ leaderElection: { retryPeriod: '0s' } }, 'leaderElection.retryPeriod 0s is no time: set 1s or more'],
+    [{ leaderElection: { retryPeriod: '0s' } }, 'leaderElection.retryPeriod 0s is zero: set 1s or more'],
     [
       { allowedNetworks: ['10.0.0.0/8', '10.20'] },
-      'allowedNetworks has "10.20", which is no network: write it such as 10.20.0.0/16 or fd00::/8',
+      'allowedNetworks has "10.20", which is not a network: write it like 10.20.0.0/16 or fd00::/8',
     ],
     [{ allowedNetworks: ['10.20.0.0/33'] }, 'allowedNetworks has "10.20.0.0/33"'],
     [{ allowedNetworks: ['300.0.0.0/8'] }, 'allowedNetworks has "300.0.0.0/8"'],
@@ -159,21 +159,21 @@ describe('what contradicts itself is refused, with what to do', () => {
     ],
     [
       { extraArgs: ['--log-levl=debug'] },
-      'extraArgs has --log-levl=debug, which the operator does not know, so that it would not start: see its flags in docs/operator.md',
+      'extraArgs has --log-levl=debug, which the operator does not know, so it would not start: see its flags in docs/operator.md',
     ],
     [{ extraArgs: ['-v'] }, 'extraArgs has -v, which the operator does not know'],
     [{ extraArgs: ['--kubeconfig=a', 'b'] }, 'extraArgs has b, which the operator does not know'],
     [
       { extraEnv: [{ name: 'MOORING_NAMESPACES', value: 'orders' }] },
-      'extraEnv has MOORING_NAMESPACES, which is for the chart to set: set watchNamespaces instead',
+      'extraEnv has MOORING_NAMESPACES, which the chart sets itself: set watchNamespaces instead',
     ],
     [
       { extraEnv: [{ name: 'MOORING_SHARD_BY_SPACE', value: 'true' }] },
-      'extraEnv has MOORING_SHARD_BY_SPACE, which is for the chart to set: set leaderElection.shardBySpace instead',
+      'extraEnv has MOORING_SHARD_BY_SPACE, which the chart sets itself: set leaderElection.shardBySpace instead',
     ],
     [
       { leaderElection: { enabled: false, shardBySpace: true } },
-      'leaderElection.shardBySpace shares nothing without leaderElection.enabled: set leaderElection.enabled to true, or leaderElection.shardBySpace to false',
+      'leaderElection.shardBySpace has no effect without leaderElection.enabled: set leaderElection.enabled to true, or leaderElection.shardBySpace to false',
     ],
     [
       { metrics: { secure: { enabled: true, secretName: 'metrics-tls' }, podMonitor: { enabled: true } } },
@@ -183,7 +183,7 @@ describe('what contradicts itself is refused, with what to do', () => {
     expect(await refusal(values)).toContain(message);
   });
 
-  // Helm takes a number from a file as float64, and from its command line as int64.
+  // Helm reads a number from a file as float64, and from its command line as int64.
   test.each([
     ['podDisruptionBudget.enabled=true,podDisruptionBudget.minAvailable=1', 'keeps every node from being drained'],
     ['podDisruptionBudget.enabled=true,podDisruptionBudget.maxUnavailable=0', 'keeps every node from being drained'],
@@ -203,7 +203,7 @@ test.each([
   { podDisruptionBudget: { enabled: true, minAvailable: '50%' }, replicaCount: 2 },
   { podDisruptionBudget: { enabled: true, minAvailable: 0 }, replicaCount: 0 },
   { strategy: { type: 'Recreate' }, leaderElection: { enabled: false } },
-])('%j is taken', async (values) => {
+])('%j is accepted', async (values) => {
   expect(await helm(['template', 'mooring', CHART], { values })).toMatchObject({ code: 0, stderr: '' });
 });
 
@@ -211,7 +211,7 @@ describe('null', () => {
   const values = readValues(readFileSync(join(CHART, 'values.yaml'), 'utf8'));
   const isEmpty = ({ about, preset }: (typeof values)[number]) =>
     about !== undefined && (preset === null || typeof preset === 'object' || preset === '');
-  /** Helm takes what is null for what is not there. */
+  /** Helm treats null as absent. */
   const nested = (paths: readonly (readonly string[])[], value: (path: readonly string[]) => unknown) => {
     const root: Record<string, unknown> = {};
     for (const path of paths) {
@@ -225,7 +225,7 @@ describe('null', () => {
     return root;
   };
 
-  test('is as good as empty where a value may be empty, as of a key whose lines are commented out', async () => {
+  test('counts as empty if a value may be empty, as for a key whose lines are commented out', async () => {
     const empty = values.filter(isEmpty).map(({ path }) => path);
     const enabled = [
       ...['serviceMonitor', 'prometheusRule'].map((each) => `--set=metrics.${each}.enabled=true`),
@@ -263,7 +263,7 @@ describe('null', () => {
   });
 });
 
-test('what the operator can start with is taken', async () => {
+test('values that the operator can start with are accepted', async () => {
   const leaderElection = { leaseDuration: '1m', renewDeadline: '0m59s500ms', retryPeriod: '49s' };
   const allowedNetworks = ['10.20.0.0/16', '192.0.2.1', 'fd00::/8', '::1', '2001:db8::a:b/64', '1:2:3:4:5:6:7:8/128'];
   const values = { leaderElection, allowedNetworks: [...allowedNetworks, '::ffff:10.0.0.1/128'] };
@@ -284,7 +284,7 @@ test.each([
   expect(stdout).toContain(` registry.example.com/mooring:${VERSION}\n`);
 });
 
-/** What stands there, by its keys from the outermost. */
+/** Returns the value under these keys, the outermost first. */
 function at(object: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], object);
 }
@@ -306,15 +306,15 @@ describe('the values', () => {
     expect(unused.map(({ path }) => path.join('.'))).toEqual([]);
   });
 
-  test('reach each flag of the operator but those that only a person at a terminal needs', () => {
+  test('reach each flag of the operator except those for a person at a terminal', () => {
     const args = templates.join('\n');
     const flags = Object.keys(FLAGS).filter((flag) => flag !== 'kubeconfig');
     expect(flags.filter((flag) => !args.includes(`- --${flag}`))).toEqual([]);
-    // Whoever sets one of them as an extra argument is told of the value that does.
+    // Setting one of them as an extra argument is refused with the name of the right value.
     expect(flags.filter((flag) => !args.includes(`"${flag}" "`))).toEqual([]);
   });
 
-  test('of the complete example are none of the defaults', () => {
+  test('of the complete example all differ from the defaults', () => {
     const same = values.filter(({ path, preset }) => JSON.stringify(at(COMPLETE, path)) === JSON.stringify(preset));
     expect(same.map(({ path }) => path.join('.'))).toEqual([]);
   });

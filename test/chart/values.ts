@@ -1,4 +1,4 @@
-/** Values of all kinds at once: each of the chart's settings is something else than its default. */
+/** All of the chart's settings at once, each different from its default. */
 export const COMPLETE = {
   nameOverride: 'dock',
   fullnameOverride: 'pier',

@@ -10,11 +10,11 @@ export interface ApiAnswer {
   readonly status: number;
   /** Parsed JSON. */
   readonly body: unknown;
-  /** metav1.Status.details.causes as `field: message`; empty for a success. */
+  /** The metav1.Status.details.causes as `field: message`; empty after a success. */
   readonly causes: readonly string[];
 }
 
-/** The API server as raw requests, for what the operator itself never asks of it. */
+/** Raw requests to the API server, for what the operator itself never sends. */
 export interface Api {
   /** A PATCH is a server-side apply, so that a test can be run again on the same server. */
   send(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<ApiAnswer>;
@@ -40,7 +40,7 @@ export async function openApi(kubeconfig: string): Promise<Api> {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const text = await readText(response, MAX_ANSWER_BYTES);
-      // What is not served yet answers in plain text.
+      // For resources that are not served yet the answer is plain text.
       const isJson = response.headers['content-type']?.startsWith('application/json') === true;
       const answer: unknown = isJson ? JSON.parse(text) : { message: text };
       return { status: response.status, body: answer, causes: response.status < 300 ? [] : causesOf(answer) };
@@ -48,7 +48,7 @@ export async function openApi(kubeconfig: string): Promise<Api> {
   };
 }
 
-/** The complaints of a metav1.Status; where there is none in detail, its message. */
+/** Returns the causes of a metav1.Status, or its message if there are none. */
 function causesOf(answer: unknown): readonly string[] {
   const { details, message } = answer as {
     message?: string;
@@ -71,7 +71,7 @@ export async function installCrds(api: Api): Promise<void> {
   }
 }
 
-/** Creates a namespace of a new name. */
+/** Creates a namespace with a new name. */
 export async function createNamespace(api: Api): Promise<string> {
   const metadata = { generateName: 'crd-' };
   const { body } = await api.send('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });

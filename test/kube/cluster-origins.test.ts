@@ -3,7 +3,7 @@ import { mustKubectl, waitUntil } from '../support/control-plane.ts';
 import { type Desk, type KubectlBench, startKubectlBench } from '../support/kubectl-bench.ts';
 import { secret } from '../support/manifests.ts';
 
-/* Where clusters come from, and whose login they come with: by kubectl, with operator and simulated cloud as processes. */
+/* Where clusters come from, and with whose login. By kubectl, with operator and simulated cloud as processes. */
 
 let bench: KubectlBench;
 
@@ -22,11 +22,11 @@ const CLONE = {
   storageSizeGB: undefined,
 };
 
-/** A cluster that somebody else created, in the space of this desk. */
+/** Creates a cluster of somebody else in this desk's space. */
 const foreign = ({ cloud, spaceID }: Desk, clusterID: string) =>
   cloud.act('deployForeign', { id: clusterID, spaceID, ...LIKE_SPEC });
 
-/** The login in the Secret works at the cluster, and neither the factory's nor any other of these does. */
+/** Expects that the login in the Secret works at the cluster, and that neither the factory login nor any of these does. */
 async function isSecured(desk: Desk, name = desk.id, dead: readonly string[] = []): Promise<string> {
   const { status } = await desk.ready(name);
   const { username = '', password = '', ...rest } = (await desk.secret(`${name}-admin`))?.data ?? {};
@@ -39,7 +39,7 @@ async function isSecured(desk: Desk, name = desk.id, dead: readonly string[] = [
 }
 
 describe.concurrent('a clone', () => {
-  test('of another object waits for it, comes with its login, and gets size, machine and backup of its own', async (context) => {
+  test('of another object waits for it, has its login, and gets its own size, machine and backup', async (context) => {
     const desk = await bench.desk(context);
     const { id, cloud } = desk;
     const copy = `${id}-copy`;
@@ -62,7 +62,7 @@ describe.concurrent('a clone', () => {
     await isSecured(desk, copy, [source]);
     expect(await cloud.cluster(copy)).toMatchObject({ machineType: 'c2d-highcpu-8', storageSizeGB: 200, backup });
     expect(await cloud.count('deploy', copy)).toBe(0);
-    // The source is as it was.
+    // The source is unchanged.
     expect(await isSecured(desk)).toBe(source);
   });
 
@@ -77,7 +77,7 @@ describe.concurrent('a clone', () => {
     });
   });
 
-  test('of an id whose password nobody told us is secured once existingSecretRef names it', async (context) => {
+  test('of an id whose password is unknown is secured once existingSecretRef names it', async (context) => {
     const desk = await bench.desk(context);
     const clusterID = `${desk.id}-source`;
     await foreign(desk, clusterID);
@@ -93,7 +93,7 @@ describe.concurrent('a clone', () => {
     await isSecured(desk, desk.id, ['set-in-the-console']);
   });
 
-  test('has the factory login where the cloud does not copy users', async (context) => {
+  test('has the factory login if the cloud does not copy users', async (context) => {
     const desk = await bench.desk(context, ['--clone-keeps-users=false']);
     const copy = `${desk.id}-copy`;
     await desk.begin();
@@ -102,7 +102,7 @@ describe.concurrent('a clone', () => {
     await isSecured(desk, copy, [source]);
   });
 
-  test('of other properties than its source has, which cannot change, is stalled, and its login secured', async (context) => {
+  test('whose immutable properties differ from those of its source is stalled, with its login secured', async (context) => {
     const desk = await bench.desk(context);
     const source = `${desk.id}-source`;
     await foreign(desk, source);
@@ -133,7 +133,7 @@ describe.concurrent('a clone', () => {
 });
 
 describe.concurrent('an adopted cluster', () => {
-  test('whose factory login was changed before is secured with existingSecretRef', async (context) => {
+  test('whose factory login was changed earlier is secured with existingSecretRef', async (context) => {
     const desk = await bench.desk(context);
     const { id: clusterID } = desk;
     await foreign(desk, clusterID);
@@ -143,11 +143,11 @@ describe.concurrent('an adopted cluster', () => {
     await desk.begin({ adoptionPolicy: 'MustExist', adminCredentials: { existingSecretRef } });
     await isSecured(desk, clusterID, ['set-in-the-console']);
     expect(await desk.cloud.count('deploy', clusterID)).toBe(0);
-    // That Secret was read only.
+    // That Secret was only read.
     expect((await desk.secret('console'))?.data).toEqual({ user: 'admin', pass: 'set-in-the-console' });
   });
 
-  test('differs from the spec in what can change, and is made as the spec says', async (context) => {
+  test('that differs from the spec is changed to match it', async (context) => {
     const desk = await bench.desk(context);
     await desk.cloud.act('deployForeign', { id: desk.id, spaceID: desk.spaceID, ...LIKE_SPEC, storageSizeGB: 50 });
     await desk.begin({ adoptionPolicy: 'IfExists' });
@@ -157,7 +157,7 @@ describe.concurrent('an adopted cluster', () => {
 });
 
 test.concurrent.for(['runs', 'is being made'])(
-  'a cluster that %s stays with its object, and is held again, where kubectl replace takes the finalizer',
+  'a cluster that %s stays with its object, and gets its finalizer back, when kubectl replace removes it',
   async (state, context) => {
     const desk = await bench.desk(context, state === 'runs' ? [] : ['--provision-time=1500ms']);
     await desk.begin({ deletionPolicy: 'Delete' });
@@ -178,7 +178,7 @@ test.concurrent.for(['runs', 'is being made'])(
 );
 
 describe.concurrent('the password is replaced', () => {
-  test('when it is asked for, and the one before works no more', async (context) => {
+  test('on request, and the old one no longer works', async (context) => {
     const desk = await bench.desk(context);
     await desk.begin();
     const before = await isSecured(desk);
@@ -194,7 +194,7 @@ describe.concurrent('the password is replaced', () => {
     await isSecured(desk, desk.id, [before]);
   });
 
-  test('once its Secret is not immutable any more', async (context) => {
+  test('once its Secret is no longer immutable', async (context) => {
     const desk = await bench.desk(context);
     await desk.begin();
     const before = await isSecured(desk);
@@ -218,11 +218,11 @@ describe.concurrent('the password is replaced', () => {
     await isSecured(desk, desk.id, [before]);
   });
 
-  test('when its time has come', async (context) => {
+  test('when it is due', async (context) => {
     const desk = await bench.desk(context);
     await desk.begin({ adminCredentials: { rotateEvery: '10m' } });
     const before = await isSecured(desk);
-    // As if that had been eleven minutes ago; the pass that sees it is one that somebody asks for.
+    // As if that had been eleven minutes ago. An annotation asks for the pass that sees it.
     const status = { lastRotation: new Date(Date.now() - 11 * 60_000).toISOString() };
     await desk.kubectl(
       'patch',
@@ -244,7 +244,7 @@ describe.concurrent('the password is replaced', () => {
 const FREE = { isFree: true, machineType: 'c2d-highcpu-2', storageSizeGB: 10 };
 
 describe.concurrent('free tier and payment', () => {
-  test('a second free cluster shows what the cloud says, and is deployed when the first is gone', async (context) => {
+  test("a second free cluster shows the cloud's message, and is deployed when the first is gone", async (context) => {
     const desk = await bench.desk(context, []);
     const first = `${desk.id}-first`;
     await desk.cloud.act('deployForeign', { id: first, spaceID: desk.spaceID, ...FREE });
@@ -256,7 +256,7 @@ describe.concurrent('free tier and payment', () => {
     });
     expect(status?.conditions?.[1]).toMatchObject({ type: 'Stalled', status: 'True' });
     expect(status?.lastError).toMatchObject({ operation: 'deploy', httpStatus: 400 });
-    // Two Lists long it is not tried again.
+    // For the time of two Lists it is not tried again.
     const [tries, lists] = [await desk.cloud.count('deploy'), await desk.cloud.count('list')];
     await waitUntil(async () => (await desk.cloud.count('list')) >= lists + 2, { what: 'two more Lists' });
     expect(await desk.cloud.count('deploy')).toBe(tries);
@@ -269,22 +269,25 @@ describe.concurrent('free tier and payment', () => {
   test.for([
     [400, 'RefusedByCloud'],
     [403, 'AccessDenied'],
-  ] as const)('a team without payment method is shown what the cloud says (%s)', async ([status, reason], context) => {
-    const desk = await bench.desk(context, ['--no-payment-method', `--rule-violation-status=${status}`]);
-    await desk.begin();
-    await desk.until('DatabaseCluster', { status: 'False', reason, message: /the team has no valid payment method/ });
-    const free = `${desk.id}-free`;
-    await desk.apply(desk.cluster(FREE, free));
-    await desk.ready(free);
-    // A change of a free cluster needs one too, but for its id.
-    await desk.patch({ backup: { frequency: 'disabled', retentionDays: 30 } }, free);
-    await desk.until('DatabaseCluster', { status: 'False', reason, message: /no valid payment method/ }, free);
+  ] as const)(
+    "a cluster of a team without payment method shows the cloud's message (%s)",
+    async ([status, reason], context) => {
+      const desk = await bench.desk(context, ['--no-payment-method', `--rule-violation-status=${status}`]);
+      await desk.begin();
+      await desk.until('DatabaseCluster', { status: 'False', reason, message: /the team has no valid payment method/ });
+      const free = `${desk.id}-free`;
+      await desk.apply(desk.cluster(FREE, free));
+      await desk.ready(free);
+      // A change of a free cluster needs one, too, except a change of its id.
+      await desk.patch({ backup: { frequency: 'disabled', retentionDays: 30 } }, free);
+      await desk.until('DatabaseCluster', { status: 'False', reason, message: /no valid payment method/ }, free);
 
-    await desk.cloud.act('setPaymentMethod', { teamID: 'acme', valid: true });
-    for (const name of [desk.id, free]) await desk.annotate(name, { 'mooring.dev/reconcile-at': 'paid' });
-    await desk.ready();
-    await desk.ready(free);
-    expect(await desk.cloud.cluster(free)).toMatchObject({ backup: { retentionDays: 30 } });
-    expect(await mustKubectl(['get', 'events', `--namespace=${desk.namespace}`])).toMatch(/no valid payment method/);
-  });
+      await desk.cloud.act('setPaymentMethod', { teamID: 'acme', valid: true });
+      for (const name of [desk.id, free]) await desk.annotate(name, { 'mooring.dev/reconcile-at': 'paid' });
+      await desk.ready();
+      await desk.ready(free);
+      expect(await desk.cloud.cluster(free)).toMatchObject({ backup: { retentionDays: 30 } });
+      expect(await mustKubectl(['get', 'events', `--namespace=${desk.namespace}`])).toMatch(/no valid payment method/);
+    },
+  );
 });

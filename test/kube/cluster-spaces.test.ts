@@ -4,7 +4,7 @@ import { type Desk, type KubectlBench, startKubectlBench } from '../support/kube
 import { secret } from '../support/manifests.ts';
 import { conditionOf } from '../support/site.ts';
 
-/* Spaces: levels of tokens, who may use them, what they cost, what they show. By kubectl. */
+/* Spaces: levels of tokens, who may use them, what they cost, and what they show. By kubectl. */
 
 let bench: KubectlBench;
 
@@ -24,7 +24,7 @@ async function lists({ cloud }: Desk, more: number): Promise<void> {
 }
 
 describe.concurrent('levels', () => {
-  test('that do not nest are each used for what they are needed for', async (context) => {
+  test('that do not nest are each used where they are needed', async (context) => {
     const desk = await bench.desk(context, ['--levels-nest=false']);
     await desk.begin({ deletionPolicy: 'Delete' }, { apiTokens: [READ, WRITE, ADMIN] });
     await desk.ready();
@@ -35,7 +35,7 @@ describe.concurrent('levels', () => {
     expect(await desk.cloud.cluster(desk.id)).toBeUndefined();
   });
 
-  test('that nest need one token only', async (context) => {
+  test('that nest need only one token', async (context) => {
     const desk = await bench.desk(context);
     await desk.begin({ deletionPolicy: 'Delete' }, { apiTokens: [ADMIN] });
     await desk.ready();
@@ -44,7 +44,7 @@ describe.concurrent('levels', () => {
     expect(await desk.cloud.cluster(desk.id)).toBeUndefined();
   });
 
-  test('that do not nest are told of where one is missing, and it mends itself when it is there', async (context) => {
+  test('that do not nest: a missing one is reported, and it mends itself when the token is there', async (context) => {
     const desk = await bench.desk(context, ['--levels-nest=false']);
     await desk.begin({}, { apiTokens: [WRITE] });
     await desk.until('DatabaseSpace', {
@@ -56,7 +56,7 @@ describe.concurrent('levels', () => {
     await desk.ready();
   });
 
-  test('without admin are told of before anyone tries to destroy', async (context) => {
+  test('without admin: that is reported before anyone tries to destroy', async (context) => {
     const desk = await bench.desk(context);
     await desk.begin({}, { apiTokens: [WRITE] });
     const { status } = await desk.until('DatabaseSpace', { status: 'True' });
@@ -67,7 +67,7 @@ describe.concurrent('levels', () => {
 });
 
 describe.concurrent('Secrets of a space', () => {
-  test('take effect at once when they change, and what is refused names its Secret', async (context) => {
+  test('take effect at once when they change, and a refusal names its Secret', async (context) => {
     const desk = await bench.desk(context);
     await desk.begin();
     await desk.ready();
@@ -78,7 +78,7 @@ describe.concurrent('Secrets of a space', () => {
       reason: 'CredentialsInvalid',
       message: /in Secrets "cloud-write", "cloud-admin"$/,
     });
-    // What runs goes on running.
+    // Running clusters keep running.
     expect(conditionOf((await desk.get('DatabaseCluster'))?.status)).toMatchObject({ status: 'True' });
     await desk.apply(...desk.cloud.manifests(desk.spaceID));
     await desk.until('DatabaseSpace', { status: 'True' });
@@ -89,7 +89,7 @@ describe.concurrent('Secrets of a space', () => {
 });
 
 describe.concurrent('a space', () => {
-  test('admits the namespaces that its selector matches, and none any more when it says so', async (context) => {
+  test('admits the namespaces that its selector matches, and none when it is changed to say so', async (context) => {
     const desk = await bench.desk(context);
     const platform = await bench.platform();
     const apply = async (allowedNamespaces: object) => {
@@ -104,7 +104,7 @@ describe.concurrent('a space', () => {
     await lists(desk, 1);
     expect(await desk.cloud.cluster(desk.id)).toBeUndefined();
     await mustKubectl(['label', 'namespace', desk.namespace, 'team=shop']);
-    // Labels of namespaces are read in a pass only.
+    // Labels of namespaces are read only in a pass.
     await desk.annotate(desk.id, { 'mooring.dev/reconcile-at': 'labelled' });
     await desk.ready();
     await apply({ from: 'Same' });
@@ -114,7 +114,7 @@ describe.concurrent('a space', () => {
     await mustKubectl(['delete', 'namespace', platform, '--wait=false']);
   });
 
-  test('that others mean too is listed once for all of them, as often as the most eager one says', async (context) => {
+  test('that others name, too, is listed once for all of them, at the shortest of their intervals', async (context) => {
     const desk = await bench.desk(context, []);
     const [space] = desk.cloud.manifests(desk.spaceID, { pollInterval: '2s' }).slice(-1);
     if (space === undefined) throw new Error('There is no space');
@@ -131,7 +131,7 @@ describe.concurrent('a space', () => {
     expect(await desk.cloud.count('exchangeToken')).toBe(2);
   });
 
-  test('shows versions, counts, and clusters that nobody manages, without writing while nothing changes', async (context) => {
+  test('shows versions, counts, and clusters that nobody manages, without a write while nothing changes', async (context) => {
     const desk = await bench.desk(context);
     await desk.cloud.act('deployForeign', { id: `${desk.id}-foreign`, spaceID: desk.spaceID });
     await desk.begin();
@@ -161,7 +161,7 @@ describe.concurrent('a space', () => {
 });
 
 describe.concurrent('policies', () => {
-  test('Observe shows what differs, and changes nothing, not even when it is deleted with Delete', async (context) => {
+  test('Observe shows what differs, and changes nothing, even when the object is deleted with Delete', async (context) => {
     const desk = await bench.desk(context);
     await desk.cloud.act('deployForeign', {
       id: desk.id,
@@ -180,7 +180,7 @@ describe.concurrent('policies', () => {
     expect(await desk.cloud.count('signIn', desk.id)).toBe(0);
   });
 
-  test('Report leaves a change of others, Revert sets it back, and both leave an event with old and new', async (context) => {
+  test('Report keeps a change by others, Revert undoes it, and both leave an Event with old and new value', async (context) => {
     const desk = await bench.desk(context);
     await desk.begin({ driftPolicy: 'Report' });
     await desk.ready();
@@ -207,7 +207,7 @@ describe.concurrent('policies', () => {
     const notes = (await desk.events()).map(({ reason, note }) => `${reason}: ${note}`).join('\n');
     expect(notes).toMatch(/Drifted: .*machineType is c2d-highcpu-8, should be c2d-highcpu-4/);
     expect(notes).toMatch(/DriftCorrected: .*machineType back from c2d-highcpu-8 to c2d-highcpu-4/);
-    // Storage that grew elsewhere is told of, and never made smaller.
+    // Storage that grew elsewhere is reported, and never made smaller.
     await desk.cloud.act('changeCluster', {
       clusterID: desk.id,
       spaceID: desk.spaceID,

@@ -5,7 +5,7 @@ import { secret } from '../support/manifests.ts';
 import { startSimulatedCloud } from '../support/simulated-cloud.ts';
 import { conditionOf } from '../support/site.ts';
 
-/* People change their mind, all at once and at the wrong moment; others act behind their back. By kubectl. */
+/* People change their minds, all at once and at the wrong moment; others act behind their backs. By kubectl. */
 
 let bench: KubectlBench;
 
@@ -24,7 +24,7 @@ async function settled(context: Context, spec: Readonly<Record<string, unknown>>
   return desk;
 }
 
-/** The next two Lists have come. */
+/** Waits for the next two Lists. */
 async function lookedAgain({ cloud }: Desk): Promise<void> {
   const before = await cloud.count('list');
   await waitUntil(async () => (await cloud.count('list')) >= before + 2, { what: 'two more Lists' });
@@ -34,7 +34,7 @@ const eventsOf = async (desk: Desk, reason: string) =>
   (await desk.events()).filter((event) => event.regarding.endsWith(desk.id) && event.reason === reason);
 
 describe.concurrent('changes of mind', () => {
-  test('three fields at once are one update, and one event with old and new values', async (context) => {
+  test('three fields at once make one update, and one Event with old and new values', async (context) => {
     const desk = await settled(context);
     const backup = { frequency: 'hourly', retentionDays: 30 };
     await desk.patch({ storageSizeGB: 200, machineType: 'c2d-highcpu-8', backup });
@@ -79,7 +79,7 @@ describe.concurrent('changes of mind', () => {
     expect(await desk.cloud.cluster(desk.id)).toMatchObject({ status: 'running' });
   });
 
-  test('suspended while it is deployed is secured first, and then sleeps', async (context) => {
+  test('suspended while it is deployed: it is secured first, and then suspended', async (context) => {
     const desk = await bench.desk(context, ['--provision-time=1s']);
     await desk.begin();
     await desk.until('DatabaseCluster', { reason: 'Deploying' });
@@ -91,7 +91,7 @@ describe.concurrent('changes of mind', () => {
     });
   });
 
-  test('a machine type changed and set back while it is suspended costs nothing more', async (context) => {
+  test('a machine type that is changed and set back during suspension causes nothing', async (context) => {
     const desk = await settled(context, { state: 'Suspended' });
     await desk.patch({ machineType: 'c2d-highcpu-8' });
     await desk.until('DatabaseCluster', { status: 'True', reason: 'Suspended' });
@@ -101,7 +101,7 @@ describe.concurrent('changes of mind', () => {
     expect(await desk.cloud.count('resume', desk.id)).toBe(0);
   });
 
-  test('the policy is changed to Retain while deletion is blocked: it goes, the cluster stays', async (context) => {
+  test('the policy is changed to Retain while deletion is blocked: the object goes, the cluster stays', async (context) => {
     const desk = await settled(context, { deletionPolicy: 'Delete', deletionProtection: true });
     await desk.remove('DatabaseCluster', desk.id);
     await desk.until('DatabaseCluster', { status: 'False', reason: 'DeletionProtected' });
@@ -109,11 +109,11 @@ describe.concurrent('changes of mind', () => {
     await desk.until('DatabaseCluster', { status: 'False', reason: 'DeletionProtected' });
     await desk.patch({ deletionProtection: false });
     await desk.gone('DatabaseCluster');
-    // What changes on the way out is not made so any more.
+    // Changes during the deletion are not applied.
     expect(await desk.cloud.cluster(desk.id)).toMatchObject({ status: 'running', storageSizeGB: 100 });
   });
 
-  test('the object is deleted and created anew while its cluster is being destroyed: a new one takes its place', async (context) => {
+  test('the object is deleted and created again while its cluster is being destroyed: it gets a new cluster', async (context) => {
     const desk = await settled(context, { deletionPolicy: 'Delete' }, ['--destroy-time=1500ms']);
     const before = (await desk.cloud.cluster(desk.id))?.createdAt;
     await desk.remove('DatabaseCluster', desk.id);
@@ -133,8 +133,8 @@ describe.concurrent('changes of mind', () => {
   });
 });
 
-describe.concurrent('behind their back', () => {
-  test('a cluster that is renamed in the console is renamed back with driftPolicy Revert, which an event tells', async (context) => {
+describe.concurrent('behind their backs', () => {
+  test('a cluster that is renamed in the console is renamed back with driftPolicy Revert, and an Event says so', async (context) => {
     const desk = await settled(context);
     const other = `${desk.id}-x`;
     await desk.cloud.act('changeCluster', { clusterID: desk.id, spaceID: desk.spaceID, change: { id: other } });
@@ -147,7 +147,7 @@ describe.concurrent('behind their back', () => {
     expect(event?.note).toMatch(new RegExp(`"${desk.id}" was renamed to "${other}"`));
   });
 
-  test('with driftPolicy Report it keeps its new id, which is told', async (context) => {
+  test('with driftPolicy Report it keeps its new id, and the status says so', async (context) => {
     const desk = await settled(context, { driftPolicy: 'Report' });
     const other = `${desk.id}-x`;
     await desk.cloud.act('changeCluster', { clusterID: desk.id, spaceID: desk.spaceID, change: { id: other } });
@@ -159,7 +159,7 @@ describe.concurrent('behind their back', () => {
     expect(await desk.cloud.count('update', other)).toBe(0);
   });
 
-  test('a cluster whose space moved to another cloud is left alone in both, and is there again when the space is back', async (context) => {
+  test('a cluster whose space moved to another cloud is left alone in both, and found again when the space is back', async (context) => {
     const desk = await settled(context, { deletionPolicy: 'Delete', recreatePolicy: 'Always' });
     const elsewhere = await startSimulatedCloud([...Array(17).keys()].map((index) => `space-${index}`));
     context.onTestFinished(() => elsewhere.close());
@@ -186,7 +186,7 @@ describe.concurrent('behind their back', () => {
     expect(await desk.cloud.cluster(desk.id)).toBeUndefined();
   });
 
-  test('a cluster whose cloud has another address now is followed there when its owner says so', async (context) => {
+  test('a cluster whose cloud has a new address is followed there when its owner says so', async (context) => {
     const desk = await settled(context);
     const baseURL = desk.cloud.baseURL.replace('127.0.0.1', 'localhost');
     expect(baseURL).not.toBe(desk.cloud.baseURL);
@@ -200,14 +200,14 @@ describe.concurrent('behind their back', () => {
     expect(await desk.cloud.count('deploy', desk.id)).toBe(1);
   });
 
-  test('a destroy that the cloud refuses is told, tried again, and never let go', async (context) => {
+  test('a destroy that the cloud refuses is reported and tried again, and the finalizer stays', async (context) => {
     const desk = await settled(context, { deletionPolicy: 'Delete' });
     const match = { operation: 'destroy', spaceID: desk.spaceID };
     const allow = await desk.cloud.addFault({ match, effect: 'errorBefore', status: 403 });
     await desk.remove('DatabaseCluster', desk.id);
     await desk.until('DatabaseCluster', { status: 'False', reason: 'DeletionBlocked', message: /level admin/ });
     const blocked = { kind: 'DatabaseCluster', reason: 'DeletionBlocked' };
-    // It counts at the end of the pass, a moment after its status can be read.
+    // The metric counts at the end of the pass, a moment after the status can be read.
     await waitUntil(async () => (await bench.operator.metric('mooring_resources', blocked)) > 0, { what: 'it counts' });
     expect(await desk.cloud.cluster(desk.id)).toMatchObject({ status: 'running' });
     await desk.cloud.addFault({ match, effect: 'errorBefore', status: 500, times: 1 });
@@ -218,7 +218,7 @@ describe.concurrent('behind their back', () => {
     expect(await desk.cloud.count('destroy', desk.id)).toBeGreaterThanOrEqual(3);
   });
 
-  test('of two objects for one id the older has it, the other says whose it is, and has its turn after it', async (context) => {
+  test('of two objects for one id the older has it; the other says who has it, and gets it later', async (context) => {
     const desk = await settled(context, { deletionPolicy: 'Delete' });
     const second = `${desk.id}-second`;
     await desk.apply(desk.cluster({ clusterID: desk.id }, second));
@@ -233,7 +233,7 @@ describe.concurrent('behind their back', () => {
     expect(await desk.cloud.count('deploy', desk.id)).toBe(2);
   });
 
-  test('a cluster that was replaced is left alone until its owner accepts it, and then has a login of its own', async (context) => {
+  test('a cluster that was replaced is left alone until its owner accepts it, and then gets its own login', async (context) => {
     const desk = await settled(context, { deletionPolicy: 'Delete' });
     const { secretBefore } = { secretBefore: await desk.secret() };
     await desk.cloud.act('replaceCluster', { clusterID: desk.id });
@@ -251,7 +251,7 @@ describe.concurrent('behind their back', () => {
     expect((await desk.secret())?.data['password']).not.toBe(secretBefore?.data['password']);
   });
 
-  test('a cluster that vanished is told of with its login, and recreated only with recreatePolicy Always', async (context) => {
+  test('a cluster that vanished is reported with its login, and recreated only with recreatePolicy Always', async (context) => {
     const desk = await settled(context);
     await desk.cloud.act('vanish', { clusterID: desk.id });
     const { status } = await desk.until('DatabaseCluster', { status: 'False', reason: 'ClusterMissing' });
@@ -263,7 +263,7 @@ describe.concurrent('behind their back', () => {
     expect(await desk.cloud.count('deploy', desk.id)).toBe(2);
   });
 
-  test('the admin Secret is deleted: it comes back, and a Secret of somebody else is not taken for it', async (context) => {
+  test('the admin Secret is deleted: it comes back, and a Secret of somebody else is not treated as it', async (context) => {
     const desk = await settled(context);
     const before = await desk.secret();
     await desk.remove('Secret' as const, `${desk.id}-admin`);

@@ -39,7 +39,7 @@ function tryToCreate(kind: Kind, spec: Readonly<Record<string, unknown>>, name?:
   return api.send('POST', `${collectionPath(kind, namespace)}?dryRun=All`, anObject(kind, spec, name));
 }
 
-/** An update of an object that was created as `before`, with `status` written by the operator since. */
+/** Updates an object that was created as `before`, after the operator has written `status`. */
 async function tryToUpdate({
   kind,
   before = {},
@@ -160,7 +160,7 @@ describe('the API server accepts', () => {
     ['an IPv6 address', 'DatabaseSpace', { baseURL: 'http://[::1]:8080' }],
     ['a server URL with a path', 'DatabaseSpace', { serverURL: 'http://gateway/{host}/{port}' }],
     [
-      'all that may be a label, annotation or key of a Secret',
+      'everything that may be a label, annotation or key of a Secret',
       'DatabaseUser',
       {
         connectionSecret: {
@@ -208,7 +208,7 @@ describe('the API server accepts', () => {
     ],
     ['a username that is the default', { kind: 'DatabaseUser', name: 'same', spec: { username: 'same' } }],
     [
-      'no username where it is the default',
+      'no username if it is the default',
       { kind: 'DatabaseUser', name: 'left', before: { username: 'left' }, spec: {} },
     ],
     ['a name that is the default', { kind: 'Database', name: 'same', spec: { name: 'same' } }],

@@ -46,7 +46,7 @@ async function create(kind: keyof typeof VALID, name: string, spec = VALID[kind]
 }
 
 describe('the CustomResourceDefinitions', () => {
-  test.each(definitions)('of $kind is established, under its names', async ({ plural, shortNames }) => {
+  test.each(definitions)('of $kind is established, with its names', async ({ plural, shortNames }) => {
     const { body } = await api.send(
       'GET',
       `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.mooring.dev`,
@@ -58,7 +58,7 @@ describe('the CustomResourceDefinitions', () => {
     expect(acceptedNames).toMatchObject({ plural, shortNames, categories: ['mooring'] });
   });
 
-  test('are taken by kubectl apply, which has to fit them into an annotation', async () => {
+  test('are accepted by kubectl apply, which must fit them into an annotation', async () => {
     const applied = await kubectl('apply', '--dry-run=server', '-f', join(ROOT, 'crds'));
     expect(applied.trim().split('\n')).toHaveLength(definitions.length);
   });
@@ -92,7 +92,7 @@ describe('an object as the API server stores it', () => {
     });
   });
 
-  test("equals what the operator parses from the user's words alone", async () => {
+  test("equals what the operator parses from the user's manifest alone", async () => {
     for (const definition of definitions) {
       const raw = VALID[definition.kind as keyof typeof VALID];
       const { spec } = await create(definition.kind as keyof typeof VALID, 'parsed');
@@ -110,12 +110,12 @@ describe('deploy/samples', () => {
   test('can be applied as one folder, as they are', async () => {
     const applied = await kubectl('apply', '-f', SAMPLES);
     expect(applied).not.toContain('unchanged');
-    // As a GitOps tool looks at it, in both ways: defaults of the schema do not count as differences.
+    // Both ways in which GitOps tools compare: defaults of the schema are no differences.
     expect(await kubectl('diff', '-f', SAMPLES)).toBe('');
     expect(await kubectl('diff', '--server-side', '--field-manager=kubectl-client-side-apply', '-f', SAMPLES)).toBe('');
   });
 
-  /** Lines that begin with # and no space are fields that do not fit beside the others. */
+  /** Lines that begin with # and no space are further fields that the sample does not use. */
   function withCommented(file: string): readonly unknown[] {
     return loadAll(readFileSync(join(SAMPLES, file), 'utf8').replace(/^(\s*)#(?=\S)/gm, '$1'));
   }
@@ -148,7 +148,7 @@ describe('deploy/samples', () => {
     expect(missing.filter((path) => !elsewhere.some((pattern) => pattern.test(path)))).toEqual([]);
   });
 
-  test('are all there is in the folder', () => {
+  test('are all files in the folder', () => {
     expect(readdirSync(SAMPLES).sort()).toEqual([
       'app',
       'cluster-complete.yaml',
@@ -177,7 +177,7 @@ describe('kubectl', () => {
   test.each(definitions)('explain describes every field of a $kind', { timeout: 60_000 }, async (definition) => {
     const fields = fieldsOf(resourceSchema(definition), definition.plural).slice(1);
     expect(fields.length).toBeGreaterThan(20);
-    // One call for each object shows all fields in it, once the API server has published them.
+    // One call per object shows all its fields, once the API server has published them.
     const parents = new Set(fields.map(({ path }) => path.slice(0, path.lastIndexOf('.'))));
     const shown = new Map<string, string>();
     for (const parent of parents) {
@@ -237,7 +237,7 @@ describe('kubectl', () => {
   });
 });
 
-/** The FIELDS of `kubectl explain`: name → description. */
+/** Parses the FIELDS of `kubectl explain`: name → description. */
 function explainedFields(text: string): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   let name = '';

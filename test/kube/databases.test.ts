@@ -10,8 +10,8 @@ import type { ServedCloudOptions } from '../support/served-cloud.ts';
 import { conditionOf, type Site } from '../support/site.ts';
 
 /*
- * Databases on the real API server, by the real operator. Nothing is looked at by the clock here (verifyInterval is 0s), so
- * what follows from a change follows from hearing of it, unless a test says otherwise.
+ * Databases on the real API server, by the real operator. Nothing is verified on a schedule here (verifyInterval is 0s): unless
+ * a test says otherwise, reactions to a change come from hearing of it.
  */
 
 let bench: OperatorBench;
@@ -39,7 +39,7 @@ async function ready(
   return site;
 }
 
-/** The server of the only cluster, as the simulator has it. */
+/** The server of the only cluster, from the simulator. */
 function onServer({ cloud }: Site) {
   const all = cloud.simulator.inspect().teams.flatMap((team) => team.spaces.flatMap((each) => each.clusters));
   return all.find((each) => each.id === 'orders');
@@ -50,7 +50,7 @@ const schemaOf = (site: Site, name = 'orders') => onServer(site)?.databases.find
 const eventsOf = async (site: Site) => (await site.events()).filter(({ regarding }) => regarding === 'Database/orders');
 const warnings = async (site: Site) => (await eventsOf(site)).filter(({ type }) => type === 'Warning');
 
-/** Somebody else with the admin's login: calls of the server that must succeed. */
+/** Calls the server as somebody else with the admin's login. Calls must succeed. */
 async function outsider(site: Site) {
   const endpoint = (await site.get('DatabaseCluster'))?.status?.endpoint ?? '';
   const call = async (path: string, body: object, token?: string) => {
@@ -75,7 +75,7 @@ async function outsider(site: Site) {
   };
 }
 
-/** By the real namespace controller, which takes its time. */
+/** Done by the real namespace controller, which is slow. */
 async function deleteNamespace({ namespace }: Site): Promise<void> {
   await mustKubectl(['delete', 'namespace', namespace, '--wait=false']);
   const isGone = async () => (await kubectl(['get', 'namespace', namespace, '--output=name'])).code !== 0;
@@ -86,7 +86,7 @@ async function deleteNamespace({ namespace }: Site): Promise<void> {
 }
 
 describe.each(DIALECTS)('in dialect %s', (dialect) => {
-  test('all is applied at once, by one kubectl apply, in any order, and becomes Ready without a failure', async (context) => {
+  test('everything is applied by one kubectl apply, in any order, and becomes Ready without a failure', async (context) => {
     const orders: readonly ((all: readonly Manifest[]) => readonly Manifest[])[] = [
       (all) => all,
       (all) => all.toReversed(),
@@ -115,7 +115,7 @@ describe.each(DIALECTS)('in dialect %s', (dialect) => {
     }
   });
 
-  test('a database is created with its schema, and tells of what was applied', async (context) => {
+  test('a database is created with its schema, and its status says what was applied', async (context) => {
     const site = await ready(context, undefined, { dialect });
     const { status, metadata } = (await site.get('Database')) ?? { status: undefined, metadata: undefined };
     expect(metadata?.finalizers).toEqual(['mooring.dev/database']);
@@ -131,7 +131,7 @@ describe.each(DIALECTS)('in dialect %s', (dialect) => {
     expect(shown).toMatch(/orders +True +DatabaseReady +orders +orders +SchemaApplied +Retain/);
   });
 
-  test('a refused source is named, in the words of the server, and the old schema stays', async (context) => {
+  test("a refused source is named, with the server's message, and the old schema stays", async (context) => {
     const site = await ready(context, undefined, { dialect });
     const before = schemaOf(site);
     await site.apply(
@@ -150,7 +150,7 @@ describe.each(DIALECTS)('in dialect %s', (dialect) => {
     expect(schemaOf(site)).toContain('entity company');
   });
 
-  test('a database that was there before is left alone, until it may be taken over', async (context) => {
+  test('a database that already exists is left alone until it may be taken over', async (context) => {
     const site = await bench.site(context, { dialect });
     await site.apply(...wholeSpace(site.cloud), cluster());
     await site.ready();
@@ -208,7 +208,7 @@ describe.concurrent('schema sources', () => {
     expect(schemaOf(site)).toBe(before);
   });
 
-  test('are tried again when the lock is free that somebody else held', async (context) => {
+  test('are tried again when somebody else releases the lock', async (context) => {
     const site = await ready(context, {});
     const close = await (await outsider(site)).open('schema');
     await site.apply(database({ schema: [{ inline: NAME }] }));
@@ -218,7 +218,7 @@ describe.concurrent('schema sources', () => {
     expect(schemaOf(site)).toContain('attribute name');
   });
 
-  test('are run again where the schema was changed elsewhere, which is told and counted', async (context) => {
+  test('are run again if the schema was changed elsewhere, and that is reported and counted', async (context) => {
     const site = await ready(context, undefined, { space: { verifyInterval: '1s' } });
     const before = schemaOf(site);
     const other = await outsider(site);
@@ -247,7 +247,7 @@ describe.concurrent('a database', () => {
     expect(await warnings(site)).toMatchObject([{ reason: 'DatabaseVanished', note }]);
   });
 
-  test('stays where its object is deleted, and goes with it where that is asked for', async (context) => {
+  test('stays when its object is deleted, and is deleted with it if asked for', async (context) => {
     const site = await ready(context, {});
     await site.apply(database({ deletionPolicy: 'Delete' }, {}, 'stock'));
     await site.until('Database', { status: 'True' }, 'stock');
@@ -259,7 +259,7 @@ describe.concurrent('a database', () => {
     expect(site.cloud.simulator.count('deleteDatabase')).toBe(1);
   });
 
-  test('is not deleted while transactions are open, which is said, and goes when they end', async (context) => {
+  test('is not deleted while transactions are open, says so, and is deleted when they end', async (context) => {
     const site = await ready(context, { deletionPolicy: 'Delete' });
     const close = await (await outsider(site)).open('write');
     await site.remove('Database', 'orders');
@@ -270,7 +270,7 @@ describe.concurrent('a database', () => {
     expect(databasesOf(site)).toEqual([]);
   });
 
-  test('waits with its suspended cluster, in silence, and is deleted when that runs again', async (context) => {
+  test('waits quietly with its suspended cluster, and is deleted when that runs again', async (context) => {
     const site = await ready(context, { deletionPolicy: 'Delete' });
     await site.apply(cluster({ state: 'Suspended' }));
     await site.until('DatabaseCluster', { status: 'True', reason: 'Suspended' });
@@ -283,7 +283,7 @@ describe.concurrent('a database', () => {
     expect(databasesOf(site)).toEqual([]);
   });
 
-  test('that is left on a cluster whose object went first is told of', async (context) => {
+  test('that is left on a cluster whose object went first is reported', async (context) => {
     const site = await ready(context, { deletionPolicy: 'Delete' });
     await site.remove('DatabaseCluster', 'orders');
     await site.gone('DatabaseCluster');
@@ -305,7 +305,7 @@ describe.concurrent('a database', () => {
     expect(databasesOf(site)).toEqual(['orders']);
   });
 
-  test('cannot be had by a namespace that the cluster does not admit', async (context) => {
+  test('is refused to a namespace that the cluster does not admit', async (context) => {
     const [site, tenant] = [await ready(context, {}), await bench.site(context)];
     const clusterRef = { name: 'orders', namespace: site.namespace };
     await tenant.apply(database({ clusterRef, adoptionPolicy: 'IfExists', deletionPolicy: 'Delete' }));
@@ -339,7 +339,7 @@ describe.concurrent('a database', () => {
     await deleteNamespace(site);
   }, 120_000);
 
-  test('goes with its namespace though the cluster is suspended', async (context) => {
+  test('goes with its namespace even if the cluster is suspended', async (context) => {
     const site = await ready(context, { deletionPolicy: 'Delete' });
     await site.apply(cluster({ state: 'Suspended' }));
     await site.until('Database', { status: 'True', reason: 'ClusterSuspended' });
@@ -348,7 +348,7 @@ describe.concurrent('a database', () => {
   }, 120_000);
 });
 
-test('databases that are Ready cost nothing: no call of the server, no write', async (context) => {
+test('databases that are Ready cost nothing: no call to the server, no write', async (context) => {
   const site = await ready(context);
   await site.apply(space(site.cloud));
   const { operator } = bench;
@@ -363,7 +363,7 @@ test('databases that are Ready cost nothing: no call of the server, no write', a
   expect((await writes()) - before).toBe(0);
 });
 
-test('a new process finds databases that are Ready, calls no server for them and writes nothing', async (context) => {
+test('a new process that finds Ready databases calls no server for them and writes nothing', async (context) => {
   const before = await startBench(1);
   context.onTestFinished(() => before.close());
   const site = await before.site(context);

@@ -8,7 +8,7 @@ import { loadKubeConnection } from '../../src/kube/config.ts';
 import { createEventRecorder } from '../../src/runtime/event-recorder.ts';
 import { adminKubeconfig, makeNamespace, waitUntil } from '../support/control-plane.ts';
 
-test('EventRecorder on a real API server: what repeats itself is counted in the series of one Event', async () => {
+test('EventRecorder on a real API server: repetitions are counted in the series of one Event', async () => {
   const { server, tls, authorize } = await loadKubeConnection(systemClock, adminKubeconfig());
   const transport = createUndiciTransport(tls);
   onTestFinished(() => transport.close());

@@ -10,7 +10,7 @@ import { splitKey } from '../../src/kube/object.ts';
 import { Informer } from '../../src/runtime/informer.ts';
 import { adminKubeconfig, applyYaml, makeNamespace, mustKubectl, waitUntil } from '../support/control-plane.ts';
 
-test('An Informer waits for an API that is installed later, says so, and follows it when it goes and comes back', async () => {
+test('An Informer waits for an API that is installed later, says so, and recovers when it is removed and comes back', async () => {
   const { server, tls, authorize } = await loadKubeConnection(systemClock, adminKubeconfig());
   const transport = createUndiciTransport(tls);
   const api = createKubeClient({ server, transport, authorize, userAgent: 'mooring-test' });

@@ -10,7 +10,7 @@ import { adminKubeconfig, makeNamespace, waitUntil } from '../support/control-pl
 
 const TIMES = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 200 };
 
-test('LeaderElectors on a real API server: one leads, keeps leading, and hands over when it is told to stop', async () => {
+test('LeaderElectors on a real API server: one leads, keeps leading, and hands over when told to stop', async () => {
   const { server, tls, authorize } = await loadKubeConnection(systemClock, adminKubeconfig());
   const transport = createUndiciTransport(tls);
   const api = createKubeClient({ server, transport, authorize, userAgent: 'mooring-test' });

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { kubectl, mustKubectl, waitUntil } from '../support/control-plane.ts';
 import { type Desk, type KubectlBench, startKubectlBench } from '../support/kubectl-bench.ts';
 
-/* Whole namespaces are deleted, by the real namespace controller: that always ends, and does to clusters what was said. */
+/* The real namespace controller deletes whole namespaces: that always ends, and does to clusters what their policies say. */
 
-// The namespace controller takes its time.
+// The namespace controller is slow.
 vi.setConfig({ testTimeout: 120_000 });
 
 let bench: KubectlBench;
@@ -19,7 +19,7 @@ type Context = Parameters<KubectlBench['desk']>[0];
 
 const POLICIES = ['Retain', 'Suspend', 'Delete'] as const;
 
-/** A cluster for each policy, all Ready. */
+/** Creates a cluster for each policy, all Ready. */
 async function threeClusters(desk: Desk, spaceRef: object = { name: 'production' }): Promise<void> {
   const name = (policy: string) => `${desk.id}-${policy.toLowerCase()}`;
   await desk.apply(
@@ -41,7 +41,7 @@ async function isGone(namespace: string): Promise<void> {
   });
 }
 
-/** What was said was done. */
+/** Expects that each policy was carried out. */
 async function clustersAre(desk: Desk): Promise<void> {
   expect(await desk.cloud.cluster(`${desk.id}-retain`)).toMatchObject({ status: 'running' });
   expect(await desk.cloud.cluster(`${desk.id}-suspend`)).toMatchObject({ status: 'suspended' });
@@ -62,14 +62,14 @@ describe.concurrent('a namespace is deleted', () => {
     await clustersAre(desk);
   });
 
-  test('after its Secrets were: they stay until they are not needed', async (context) => {
+  test('after its Secrets: they stay as long as they are needed', async (context) => {
     const desk = await begin(context);
     await desk.kubectl('delete', 'secret', '--all', '--wait=false');
     await deleted(desk.namespace);
     await clustersAre(desk);
   });
 
-  test('after its space was: it stays until it is not needed', async (context) => {
+  test('after its space: it stays as long as it is needed', async (context) => {
     const desk = await begin(context);
     await desk.kubectl('delete', 'databasespace', 'production', '--wait=false');
     await desk.until('DatabaseSpace', { status: 'Unknown', reason: 'InUse', message: new RegExp(`${desk.id}-delete`) });
@@ -85,7 +85,7 @@ describe.concurrent('a namespace is deleted', () => {
     expect(await desk.cloud.cluster(desk.id)).toBeUndefined();
   });
 
-  test('where the space names no token that could destroy: that is told, and the owner lets go', async (context) => {
+  test('whose space has no token that could destroy: that is reported, and the owner abandons the clusters', async (context) => {
     const desk = await bench.desk(context);
     const apiTokens = [{ level: 'write', secretRef: { name: 'cloud-write' } }];
     await desk.begin({ deletionPolicy: 'Delete' }, { apiTokens });
@@ -104,7 +104,7 @@ describe.concurrent('a namespace is deleted', () => {
     expect(await desk.cloud.cluster(desk.id)).toMatchObject({ status: 'running' });
   });
 
-  test('whose space never worked, and whose clusters never came to be', async (context) => {
+  test('whose space never worked, and whose clusters were never created', async (context) => {
     const desk = await bench.desk(context);
     await desk.apply(desk.cluster({ deletionPolicy: 'Delete' }), ...desk.cloud.manifests('no-such-space').slice(-1));
     await desk.until('DatabaseSpace', { reason: 'SecretNotFound' });
@@ -117,7 +117,7 @@ describe.concurrent('a namespace is deleted', () => {
     'both go at once',
   ] as const;
 
-  test.for(both)('of two, one with the space and one with the clusters: %s', async (which, context) => {
+  test.for(both)('and a second one: the space is in one, the clusters are in the other; %s', async (which, context) => {
     const desk = await bench.desk(context);
     const platform = await bench.platform();
     const items = desk.cloud.manifests(desk.spaceID, { allowedNamespaces: { from: 'All' } });

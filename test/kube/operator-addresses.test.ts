@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cluster, space, wholeSpace } from '../support/manifests.ts';
 import { type OperatorBench, startBench } from '../support/operator-bench.ts';
 
-/* A manifest leads no request to where only the operator gets. The names behind which addresses hide: src/base/http-guard.test.ts. */
+/* A manifest cannot direct a request to addresses that only the operator can reach. For addresses behind names: src/base/http-guard.test.ts. */
 
 let bench: OperatorBench;
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => bench?.close());
 
-test('a space at the metadata service of the machine is stalled, and mends', async (context) => {
+test("a space at the machine's metadata service is stalled, and recovers", async (context) => {
   const site = await bench.site(context);
   await site.apply(...wholeSpace(site.cloud, { baseURL: 'https://2852039166/latest' }), cluster());
   const { status } = await site.until('DatabaseSpace', {

@@ -6,15 +6,15 @@ import { type OperatorBench, startBench } from '../support/operator-bench.ts';
 import type { Expected, Kind, Site } from '../support/site.ts';
 
 /*
- * Each wrong input ends in a clear condition with the remedy in its message, without a hot loop, without anything created
- * or changed that should not be, and mends itself once the cause is gone.
+ * Each wrong input leads to a clear condition whose message names the remedy. There is no hot loop, nothing is created or
+ * changed that should not be, and all is well again once the cause is gone.
  */
 
-/** What is right after the cause is gone: within a second; the rest is for slow machines. */
+/** The limit until all is well after the cause is gone: one second, and some time for slow machines. */
 const SOON_MS = 3_000;
 
 let bench: OperatorBench;
-/** A space in order, whose Lists come every second: time passes, and the operator is alive. */
+/** A good space, listed every second: its Lists show that time passes and the operator is alive. */
 let metronome: Site;
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ async function beats(count: number): Promise<void> {
   await waitUntil(() => metronome.cloud.simulator.count('list') >= until, { what: `${count} beats` });
 }
 
-/** Three beats long: no status is written, no event recorded, and cloud and servers hear nothing but Lists. */
+/** Expects that for three Lists no status is written, no Event recorded, and cloud and servers get only Lists. */
 async function staysQuiet(site: Site): Promise<void> {
   const versions = async () => {
     const kinds: readonly Kind[] = ['DatabaseSpace', 'DatabaseCluster'];
@@ -46,7 +46,7 @@ async function staysQuiet(site: Site): Promise<void> {
     );
     return { shown, events: (await site.events()).length };
   };
-  // What follows from the last change may still be under way, on a busy machine for longer; a loop would never end.
+  // Work from the last change may still be going on, longer on a busy machine. A loop would never end.
   let before = await versions();
   for (let beat = 0; beat < 10; beat++) {
     await beats(1);
@@ -60,7 +60,7 @@ async function staysQuiet(site: Site): Promise<void> {
   expect(site.cloud.callsButLists() - calls).toBe(0);
 }
 
-/** Applies the remedy, and measures until the object is as expected. */
+/** Applies the remedy, and measures the time until the object is as expected. */
 async function mends(site: Site, remedy: () => Promise<void> | void, kind: Kind, expected: Expected): Promise<void> {
   const startedAt = performance.now();
   await remedy();
@@ -99,7 +99,7 @@ describe.concurrent('the space', () => {
     await staysQuiet(site);
     expect(clusters(site)).toEqual([]);
 
-    // With one of two the space is observed, tells of the other, and takes no new cluster.
+    // With one of two tokens the space is observed, reports the other, and accepts no new cluster.
     await site.apply(tokenSecret('admin'));
     await site.until('DatabaseSpace', { status: 'False', reason: 'CredentialsInvalid', message: /of level write/ });
     expect(clusters(site)).toEqual([]);
@@ -125,7 +125,7 @@ describe.concurrent('the space', () => {
     },
   );
 
-  test('with a base URL that is not https is stalled, and the tokens go nowhere', async (context) => {
+  test('with a base URL that is not https is stalled, and the tokens are not sent', async (context) => {
     const site = await bench.site(context);
     await site.apply(...wholeSpace(site.cloud, { baseURL: 'http://cloud.example.com' }), cluster());
     const { status } = await site.until('DatabaseSpace', {
@@ -200,9 +200,9 @@ describe.concurrent('the space', () => {
       (await site.events()).flatMap(({ reason, type }) => (reason === 'CloudUnreachable' ? [type] : []));
     await waitUntil(async () => (await types()).length > 0, { what: 'an event tells' });
     expect(await types()).toEqual(['Warning']);
-    // What is said is the cause, also when the cloud is spared but for one call in half a minute.
+    // The message names the cause, even while the cloud is spared except for one call in half a minute.
     await site.until('DatabaseSpace', { ...unreachable, message: /no complete answer came/ });
-    // Five failures in a row open the circuit.
+    // Five failures in a row open the circuit breaker.
     await waitUntil(() => site.cloud.callsButLists() >= 5, { what: 'the cloud is spared' });
     await staysQuiet(site);
 
@@ -212,7 +212,7 @@ describe.concurrent('the space', () => {
     expect(site.cloud.tookEffect('deploy')).toBe(1);
   });
 
-  test('whose cloud goes away reports it, and its clusters stay as they are', async (context) => {
+  test('whose cloud goes away reports that, and its clusters stay as they are', async (context) => {
     const site = await bench.site(context);
     await site.apply(...wholeSpace(site.cloud, { pollInterval: '4s' }), cluster());
     const { metadata } = await site.ready();
@@ -228,7 +228,7 @@ describe.concurrent('the space', () => {
 });
 
 describe.concurrent('the cluster', () => {
-  test('whose id is in use by a foreign one leaves that one alone', async (context) => {
+  test('whose id is used by a foreign cluster leaves that cluster alone', async (context) => {
     const site = await bench.site(context);
     site.cloud.simulator.deployForeign({ id: 'orders', storageSizeGB: 30 });
     const before = clusters(site);
@@ -249,7 +249,7 @@ describe.concurrent('the cluster', () => {
     expect(clusters(site)[0]).toEqual(before[0]);
   });
 
-  test('of a machine type that the region lacks is refused when it is applied', async (context) => {
+  test('of a machine type that the region lacks is refused when applied', async (context) => {
     const site = await bench.site(context);
     await site.apply(...wholeSpace(site.cloud));
     const complaints = await site.refused(cluster({ machineType: 'c7g.large' }));
@@ -257,7 +257,7 @@ describe.concurrent('the cluster', () => {
     expect(await site.get('DatabaseCluster')).toBeUndefined();
   });
 
-  test('of an unlisted machine type shows what the cloud says to it', async (context) => {
+  test("of an unlisted machine type shows the cloud's answer", async (context) => {
     const site = await bench.site(context);
     await site.apply(...wholeSpace(site.cloud), cluster({ machineType: 'z9-huge-1', allowUnlisted: true }));
     const { status } = await site.until('DatabaseCluster', {
@@ -296,7 +296,7 @@ describe.concurrent('the cluster', () => {
     await site.ready();
   });
 
-  test('whose factory login was changed before is stalled until a Secret names the login that works', async (context) => {
+  test('whose factory login was changed earlier is stalled until a Secret has the login that works', async (context) => {
     const site = await bench.site(context, { knobs: { provisionMs: [1_500, 1_500] } });
     await site.apply(...wholeSpace(site.cloud), cluster());
     await site.until('DatabaseCluster', { reason: 'Deploying' });

@@ -4,7 +4,7 @@ import { cluster, factorySecret, space, tokenSecret, wholeSpace } from '../suppo
 import { type OperatorBench, startBench, type TestContext } from '../support/operator-bench.ts';
 import type { Site } from '../support/site.ts';
 
-/* What deleting the object does to the cluster: what its owner said, and never more. */
+/* Deleting the object does to the cluster what its owner said, and never more. */
 
 let bench: OperatorBench;
 
@@ -55,7 +55,7 @@ describe.concurrent('deleting the object', () => {
     expect(site.cloud.simulator.count('destroy')).toBe(1);
   });
 
-  test('with Delete and no token of level admin is blocked visibly, until there is one', async (context) => {
+  test('with Delete and no token of level admin is blocked visibly until there is one', async (context) => {
     const site = await bench.site(context);
     const apiTokens = [{ level: 'write', secretRef: { name: 'cloud-write' } }];
     await site.apply(
@@ -99,7 +99,7 @@ describe.concurrent('deleting the object', () => {
     expect(clusters(site)).toEqual([]);
   });
 
-  test('that is annotated to be abandoned lets go of the cluster as it is', async (context) => {
+  test('with the annotation to abandon it leaves the cluster as it is', async (context) => {
     const site = await settled(context, { deletionPolicy: 'Delete', deletionProtection: true });
     await site.remove('DatabaseCluster', 'orders');
     await site.until('DatabaseCluster', { reason: 'DeletionProtected' });
@@ -109,7 +109,7 @@ describe.concurrent('deleting the object', () => {
     expect(await site.secret()).toBeDefined();
   });
 
-  test('with Delete while it is being deployed destroys what came of that', async (context) => {
+  test('with Delete during a deploy destroys what was deployed', async (context) => {
     const site = await bench.site(context, { knobs: { provisionMs: [1_500, 1_500] } });
     await site.apply(...wholeSpace(site.cloud), cluster({ deletionPolicy: 'Delete' }));
     await waitUntil(() => site.cloud.tookEffect('deploy') === 1, { what: 'it is deployed' });

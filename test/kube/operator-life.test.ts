@@ -4,7 +4,7 @@ import { cluster, secret, space, wholeSpace } from '../support/manifests.ts';
 import { type OperatorBench, startBench, type TestContext } from '../support/operator-bench.ts';
 import { conditionOf, type Site } from '../support/site.ts';
 
-/* What becomes of a cluster that is Ready: its owner changes it, others do. */
+/* Changes of a Ready cluster, by its owner and by others. */
 
 let bench: OperatorBench;
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => bench?.close());
 
-/** A site with a cluster that is Ready. */
+/** A site with a Ready cluster. */
 async function settled(context: TestContext, spec: Record<string, unknown> = {}): Promise<Site> {
   const site = await bench.site(context);
   await site.apply(...wholeSpace(site.cloud), cluster(spec));
@@ -22,13 +22,13 @@ async function settled(context: TestContext, spec: Record<string, unknown> = {})
   return site;
 }
 
-/** The cluster as the cloud has it. */
+/** The cluster in the cloud. */
 function inCloud({ cloud }: Site, id = 'orders') {
   const all = cloud.simulator.inspect().teams.flatMap((team) => team.spaces.flatMap((each) => each.clusters));
   return all.find((each) => each.id === id);
 }
 
-/** Another List has been asked for and answered after this was called. */
+/** Waits for a List that begins after this call. */
 async function lookedAgain({ cloud }: Site): Promise<void> {
   const before = cloud.simulator.count('list');
   await waitUntil(() => cloud.simulator.count('list') >= before + 2, { what: 'two more Lists' });
@@ -73,7 +73,7 @@ describe.concurrent('changes of the spec', () => {
     expect(site.cloud.tookEffect('deploy')).toBe(1);
   });
 
-  test('to less storage are stalled with the remedy, and nothing is asked of the cloud', async (context) => {
+  test('to less storage are stalled with the remedy, and the cloud is not asked', async (context) => {
     const site = await settled(context);
     await site.apply(cluster({ storageSizeGB: 50 }));
     const message = /Set storageSizeGB: 100/;
@@ -83,7 +83,7 @@ describe.concurrent('changes of the spec', () => {
 });
 
 describe.concurrent('annotations', () => {
-  test('paused: nothing is changed, and what would be is said', async (context) => {
+  test('paused: nothing is changed, and the status says what would be', async (context) => {
     const site = await settled(context);
     await site.annotate('orders', { 'mooring.dev/paused': 'true' });
     await site.apply(cluster({ storageSizeGB: 200 }));
@@ -131,7 +131,7 @@ describe.concurrent('annotations', () => {
   });
 });
 
-describe.concurrent('a cluster that exists already', () => {
+describe.concurrent('a cluster that already exists', () => {
   const foreign = { id: 'orders', storageSizeGB: 100, machineType: 'c2d-highcpu-4' } as const;
 
   test.for(['IfExists', 'MustExist'])(
@@ -156,7 +156,7 @@ describe.concurrent('a cluster that exists already', () => {
     await site.ready();
   });
 
-  test('is only looked at with Observe', async (context) => {
+  test('is only observed with Observe', async (context) => {
     const site = await bench.site(context);
     site.cloud.simulator.deployForeign({ ...foreign, storageSizeGB: 50 });
     const before = inCloud(site);
@@ -171,7 +171,7 @@ describe.concurrent('a cluster that exists already', () => {
 });
 
 describe.concurrent('behind our back', () => {
-  test('a change is set back with driftPolicy Revert', async (context) => {
+  test('a change is undone with driftPolicy Revert', async (context) => {
     const site = await settled(context);
     site.cloud.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-2' });
     await waitUntil(() => inCloud(site)?.machineType === 'c2d-highcpu-4', { what: 'it is set back' });
@@ -192,13 +192,13 @@ describe.concurrent('behind our back', () => {
     await lookedAgain(site);
     expect(inCloud(site)?.storageSizeGB).toBe(150);
 
-    // The spec is a person's word, newer than the drift.
+    // A person has changed the spec after the drift.
     await site.apply(cluster({ driftPolicy: 'Report', storageSizeGB: 150 }));
     const { status: after } = await site.ready();
     expect(after?.drift).toBeUndefined();
   });
 
-  test('the cluster vanishes: none is created in its place, but with recreatePolicy Always', async (context) => {
+  test('the cluster vanishes: another is created only with recreatePolicy Always', async (context) => {
     const site = await settled(context);
     site.cloud.simulator.vanish('orders');
     const message = /has not been seen .* If it does not appear by 2.*, it is treated as gone/;
@@ -217,10 +217,10 @@ describe.concurrent('behind our back', () => {
     expect(inCloud(site)?.users).toEqual([{ username: 'admin', hasFactoryPassword: false }]);
   });
 
-  test('the password is changed: that is told, and mended by naming the new one', async (context) => {
+  test('the password is changed: that is reported, and mended by naming the new one', async (context) => {
     const site = await settled(context);
     site.cloud.simulator.setPassword('orders', 'admin', 'changed-in-the-console');
-    // verifyInterval is 0s: only after changes, or when asked to.
+    // verifyInterval is 0s: only after changes, or on request.
     await site.annotate('orders', { 'mooring.dev/reconcile-at': '1' });
     await site.until('DatabaseCluster', { status: 'False', reason: 'AdminLoginRefused', message: /existingSecretRef/ });
     await site.apply(
@@ -233,14 +233,14 @@ describe.concurrent('behind our back', () => {
     expect(site.cloud.simulator.passwordIs('orders', 'admin', password)).toBe(true);
   });
 
-  test('the password is noticed to be wrong by itself where verifyInterval says so', async (context) => {
+  test('a wrong password is noticed without asking if verifyInterval is set', async (context) => {
     const site = await settled(context);
     await site.apply(space(site.cloud, { verifyInterval: '1s' }));
     site.cloud.simulator.setPassword('orders', 'admin', 'changed-in-the-console');
     await site.until('DatabaseCluster', { status: 'False', reason: 'AdminLoginRefused' });
   });
 
-  test('the Secret is deleted: the session that is still held gives it a new password', async (context) => {
+  test('the Secret is deleted: the open session sets a new password', async (context) => {
     const site = await settled(context);
     const before = await site.secret();
     await site.remove('Secret', 'orders-admin');
@@ -257,7 +257,7 @@ describe.concurrent('behind our back', () => {
     expect(site.cloud.simulator.passwordIs('orders', 'admin', password)).toBe(true);
   });
 
-  test('the Secret is deleted and the password changed: that is told, and mended by naming the login', async (context) => {
+  test('the Secret is deleted and the password changed: that is reported, and mended by naming the login', async (context) => {
     const site = await settled(context);
     site.cloud.simulator.setPassword('orders', 'admin', 'changed-in-the-console');
     await site.remove('Secret', 'orders-admin');

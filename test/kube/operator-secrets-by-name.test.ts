@@ -9,7 +9,7 @@ import { startCloud } from '../support/served-cloud.ts';
 import { createSite } from '../support/site.ts';
 import { type Api, openApi } from './api.ts';
 
-/* `--secrets=get`: an operator that may neither list nor watch Secrets does all that one does that may. */
+/* `--secrets=get`: an operator that may neither list nor watch Secrets does everything that one with these rights does. */
 
 let api: Api;
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-/** A namespace with a cloud, and the operator's account there, without list and watch on Secrets. */
+/** A namespace with a cloud, and the operator's account there, without the rights to list and watch Secrets. */
 async function aSite() {
   const namespace = `by-name-${randomUUID().slice(0, 8)}`;
   await createNamespace(api, namespace);
@@ -38,7 +38,7 @@ async function aSite() {
   return { site, kubeconfig, namespace, start };
 }
 
-test('a cluster gets ready, its login is rotated, and it is destroyed, without a list or watch of Secrets', async () => {
+test('a cluster becomes Ready, its login is rotated, and it is destroyed, without a list or watch of Secrets', async () => {
   const { site, start } = await aSite();
   const operator = await start();
   await site.apply(...wholeSpace(site.cloud), cluster({ deletionPolicy: 'Delete' }));
@@ -47,7 +47,7 @@ test('a cluster gets ready, its login is rotated, and it is destroyed, without a
   await site.annotate('orders', { 'mooring.dev/rotate-at': 'now' });
   await waitUntil(async () => (await site.secret())?.data['password'] !== before, { what: 'the password is another' });
   await site.ready();
-  // What deleting it needs is kept, and can be found again.
+  // The Secrets that its deletion needs are protected, and can be found again.
   const kept = ['cloud-admin', 'cloud-write', 'factory-login'];
   await waitUntil(async () => (await site.get('DatabaseSpace'))?.status?.keptSecrets?.join() === kept.join(), {
     what: 'the space names the Secrets that it keeps',
@@ -64,7 +64,7 @@ test('a cluster gets ready, its login is rotated, and it is destroyed, without a
   expect(operator.logs()).not.toContain('forbidden');
 });
 
-test('a changed token is noticed when the space is looked at next, a lost login when it is asked to look', async () => {
+test('a changed token is noticed at the next look at the space, a lost login on request', async () => {
   const { site, start } = await aSite();
   await start();
   await site.apply(...wholeSpace(site.cloud), cluster());
@@ -80,7 +80,7 @@ test('a changed token is noticed when the space is looked at next, a lost login 
   await site.until('DatabaseCluster', { reason: 'AdminLoginLost' });
 });
 
-test('a Secret that is named no more is let go, also by a process that never saw it named', async () => {
+test('a Secret that is no longer named is released, even by a process that never saw it named', async () => {
   const { site, start } = await aSite();
   const first = await start();
   await site.apply(...wholeSpace(site.cloud), cluster({ deletionPolicy: 'Delete' }));
@@ -102,7 +102,7 @@ test('a Secret that is named no more is let go, also by a process that never saw
   await waitUntil(async () => (await site.secret('cloud-admin')) === undefined, { what: 'the Secret is gone' });
 });
 
-test('with a watch such rights are not enough, and the operator says which way there is', async () => {
+test('without --secrets=get these rights are not enough, and the operator names the flag', async () => {
   const { kubeconfig, namespace } = await aSite();
   const operator = spawnOperator({ kubeconfig, namespaces: [namespace] });
   onTestFinished(async () => void (await operator.stop()));

@@ -3,7 +3,7 @@ import { waitUntil } from '../support/control-plane.ts';
 import { cluster, secret, space, tokenSecret, wholeSpace } from '../support/manifests.ts';
 import { type OperatorBench, startBench } from '../support/operator-bench.ts';
 
-/* No secret reaches a log, an event, a status or a metric, whatever goes wrong and whatever the other side says. */
+/* No secret gets into a log, an Event, a status or a metric, whatever goes wrong and whatever the other side says. */
 
 let bench: OperatorBench;
 
@@ -13,14 +13,14 @@ beforeAll(async () => {
 
 afterAll(() => bench?.close());
 
-test('no secret is to be found in what the operator says, though the cloud repeats them in its messages', async (context) => {
+test('nothing that the operator says contains a secret, although the cloud repeats them in its messages', async (context) => {
   const site = await bench.site(context, { knobs: { echoSecrets: true } });
   const { cloud } = site;
   const { simulator } = cloud;
   const wrong = 'wrong-secret-0f2b8d64c1';
   const secrets = new Set([wrong, 'changed-in-the-console-77']);
 
-  // Refusals of every kind: of a token, of a request with a token, of a sign-in, of an update.
+  // All kinds of refusals: of a token, of a request with a token, of a sign-in, of an update.
   await site.apply(...wholeSpace(cloud), secret('cloud-write', { clientID: 'write-id', clientSecret: wrong }));
   await site.until('DatabaseSpace', { reason: 'CredentialsInvalid' });
   await site.apply(tokenSecret('write'), cluster({ machineType: 'z9-huge-1', allowUnlisted: true }));
@@ -52,7 +52,7 @@ test('no secret is to be found in what the operator says, though the cloud repea
   await site.until('DatabaseSpace', { status: 'True' });
 
   for (const each of cloud.secrets) secrets.add(each);
-  // Names are no secrets: clientIDs and usernames may be told.
+  // Names are no secrets: clientIDs and usernames may be shown.
   for (const name of ['admin', 'write-id', 'admin-id']) secrets.delete(name);
   expect(secrets.size).toBeGreaterThan(8);
   const shown = await Promise.all([site.get('DatabaseSpace'), site.get('DatabaseCluster')]);

@@ -8,7 +8,7 @@ import { startCloud } from '../support/served-cloud.ts';
 import { createSite } from '../support/site.ts';
 import { openApi } from './api.ts';
 
-it('an operator that starts says which of its namespaces are not there, and works in the others', async () => {
+it('a starting operator says which of its namespaces do not exist, and works in the others', async () => {
   const api = await openApi(adminKubeconfig());
   onTestFinished(() => api.close());
   const kubeconfig = await installOperator(api);
@@ -20,15 +20,15 @@ it('an operator that starts says which of its namespaces are not there, and work
     operator
       .logs()
       .split('\n')
-      .filter((line) => line.includes(' is not there: '));
+      .filter((line) => line.includes(' does not exist: '));
   await waitUntil(() => warnings().length > 0, { what: 'it says so' });
-  const message = `Namespace ${absent} is not there: nothing happens in it until it is. Check --namespaces (MOORING_NAMESPACES)`;
+  const message = `Namespace ${absent} does not exist: nothing happens in it until it does. Check --namespaces (MOORING_NAMESPACES)`;
   expect(warnings().map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ level: 'warn', msg: message }),
   ]);
 });
 
-it('an operator that starts looks at spaces first, so that no cluster has to say that it waits for one', async () => {
+it('a starting operator looks at spaces first, so that no cluster reports waiting for one', async () => {
   const api = await openApi(adminKubeconfig());
   onTestFinished(() => api.close());
   const kubeconfig = await installOperator(api);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => bench?.close());
 
 describe.each(DIALECTS)('in dialect %s', (dialect) => {
-  test('manifests in any order lead to a cluster that is Ready and whose factory login is retired', async (context) => {
+  test('manifests in any order lead to a Ready cluster whose factory login is retired', async (context) => {
     const site = await bench.site(context, { dialect, knobs: { provisionMs: [700, 700], serverLagMs: [300, 300] } });
     const { cloud } = site;
     await site.apply(cluster());
@@ -65,7 +65,7 @@ describe.each(DIALECTS)('in dialect %s', (dialect) => {
   });
 });
 
-test('each change of state is one event', async (context) => {
+test('each change of state makes one Event', async (context) => {
   const site = await bench.site(context, { knobs: { provisionMs: [600, 600] } });
   await site.apply(...wholeSpace(site.cloud));
   await site.until('DatabaseSpace', { status: 'True' });
@@ -81,7 +81,7 @@ test('each change of state is one event', async (context) => {
   expect(reasons.at(-1)).toBe('Running');
 });
 
-test('kubectl waits for Ready, and shows what there is in columns', async (context) => {
+test('kubectl waits for Ready, and shows columns', async (context) => {
   const site = await bench.site(context, { knobs: { provisionMs: [600, 600] } });
   const inNamespace = `--namespace=${site.namespace}`;
   await site.apply(...wholeSpace(site.cloud), cluster());
@@ -91,7 +91,7 @@ test('kubectl waits for Ready, and shows what there is in columns', async (conte
   expect(table).toMatch(/databasespace\S*\/production +True +Observed/);
 });
 
-test('nothing is written and nothing is asked but the List, when nothing changes', async (context) => {
+test('when nothing changes, nothing is written, and nothing requested but Lists', async (context) => {
   const site = await bench.site(context);
   const { operator } = bench;
   await site.apply(...wholeSpace(site.cloud), cluster());

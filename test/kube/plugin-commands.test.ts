@@ -5,7 +5,7 @@ import { database, space, user } from '../support/manifests.ts';
 import { accountWith, type Rule } from '../support/operator-rights.ts';
 import { mooring, mooringHere } from '../support/plugin.ts';
 
-/* Every command of the plugin against an API server, an operator and a cloud, each a process of its own: as somebody who may do it, as people who may not, and called wrongly. */
+/* Every command of the plugin against an API server, an operator and a cloud in processes of their own: with rights, without, and called wrongly. */
 
 let bench: KubectlBench;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => bench?.close());
 
-/** A space, a cluster, a user and a database that are Ready. The user is `app`, the rest is called as the cluster. */
+/** A space, a cluster, a user and a database, all Ready. The user is named `app`, the others have the name of the cluster. */
 async function settled(context: Parameters<KubectlBench['desk']>[0]): Promise<Desk> {
   const desk = await bench.desk(context);
   const { id } = desk;
@@ -29,7 +29,7 @@ async function settled(context: Parameters<KubectlBench['desk']>[0]): Promise<De
 
 type Row = readonly [args: readonly string[], code: number, told: RegExp, input?: string];
 
-/** Rows do not change anything for each other. What takes standard input is a process of its own. */
+/** Runs the rows, which do not affect each other. Commands with standard input run in a process of their own. */
 async function check(desk: Desk, rows: readonly Row[], kubeconfig?: string): Promise<void> {
   const answers = await Promise.all(
     rows.map(([args, , , input]) =>
@@ -43,7 +43,7 @@ async function check(desk: Desk, rows: readonly Row[], kubeconfig?: string): Pro
     const text = `${stdout}${stderr}`;
     expect.soft(text, args.join(' ')).toMatch(told);
     expect.soft(answer, `${args.join(' ')}\n${text}`).toMatchObject({ code });
-    // What a person reads is never a stack trace.
+    // People never get a stack trace.
     expect.soft(text, args.join(' ')).not.toMatch(/^ {4}at /m);
   }
 }
@@ -55,7 +55,7 @@ const byHTTP = JSON.stringify({ ...space({ baseURL: 'http://cloud.example.com' }
 const larger = (desk: Desk) => changed(desk, { storageSizeGB: 200 });
 
 describe('every command', { timeout: 240_000 }, () => {
-  test('does what it is for', async (context) => {
+  test('does its work', async (context) => {
     const desk = await settled(context);
     const { id } = desk;
     const whole = `dbc/${id}`;
@@ -74,7 +74,12 @@ describe('every command', { timeout: 240_000 }, () => {
         /Ready is False StorageCannotShrink/,
         changed(desk, { storageSizeGB: 50 }),
       ],
-      [['plan', '-f', '-', '--exit-code'], 4, /This would be tried, and fail/, another(desk, { version: '9.9.9' })],
+      [
+        ['plan', '-f', '-', '--exit-code'],
+        4,
+        /This would be tried and would fail/,
+        another(desk, { version: '9.9.9' }),
+      ],
       [
         ['plan', '-f', '-', '--exit-code'],
         2,
@@ -122,7 +127,7 @@ describe('every command', { timeout: 240_000 }, () => {
       [['status'], 0, /paused: Mooring changes nothing about it/],
     ]);
     expect(await generation()).toBe(before);
-    await check(desk, [[['unpause', whole], 0, /✓ Mooring goes on/]]);
+    await check(desk, [[['unpause', whole], 0, /✓ Unpaused: Mooring makes changes again/]]);
   });
 
   test('says which right is missing', async (context) => {
@@ -164,11 +169,11 @@ describe('every command', { timeout: 240_000 }, () => {
         [['status'], 0, /DatabaseUser .*app +True/],
         [['status', '--all-namespaces'], 1, lacks('list', 'databasespaces')],
         [['explain', 'dbu/app'], 0, /LoginWorks/],
-        // Whom a selector admits is nobody's question here.
+        // Nothing here asks whom a selector admits.
         [
           ['plan'],
           0,
-          /^Note: Secrets of namespace .* may not be read by you.*\nNote: The cloud of .* could not be asked.*cannot get resource "secrets"/,
+          /^Note: You may not read Secrets in namespace .*\nNote: The cloud of .* could not be asked.*cannot get resource "secrets"/,
         ],
         [['plan', '-f', '-'], 0, /storageSizeGB: 100 → 200[\s\S]*Note: .*cannot patch resource/, larger(desk)],
         [['export', 'production'], 1, lacks('get', 'secrets')],
@@ -195,9 +200,9 @@ describe('every command', { timeout: 240_000 }, () => {
         [
           ['status', 'dbu/app'],
           1,
-          /^DatabaseUser .*app is not there, or you lack a right: Cannot list databaseusers: [^\n]*\n$/,
+          /^DatabaseUser .*app does not exist, or you lack a right: Cannot list databaseusers: [^\n]*\n$/,
         ],
-        [['status', 'dbc/none'], 1, /^DatabaseCluster .*none is not there: check its name[^\n]*\n$/],
+        [['status', 'dbc/none'], 1, /^DatabaseCluster .*none does not exist: check its name[^\n]*\n$/],
         [['plan'], 1, /cannot list resource "databaseusers"[\s\S]*cannot list resource "databases"[\s\S]*lack a right/],
         [['query', id, 'match $p isa person;'], 1, lacks('list', 'databaseusers')],
       ],
@@ -205,7 +210,7 @@ describe('every command', { timeout: 240_000 }, () => {
     );
   });
 
-  test('status of nothing names the namespace, and says where there is no such one', async () => {
+  test('status without objects names the namespace, and says so if it does not exist', async () => {
     expect(await mooringHere('no-such-place', ['status'])).toEqual({
       code: 1,
       stdout: '',
@@ -258,38 +263,38 @@ describe('every command', { timeout: 240_000 }, () => {
     await check(desk, [
       [['status', '--wath'], 2, /Unknown option '--wath'\. Did you mean --watch\?/],
       [['status', 'pod/x'], 2, /There is no kind "pod": use databasespace or dbs/],
-      [['status', 'dbc/none'], 1, /DatabaseCluster .*none is not there/],
-      [['status', '-o', 'json', '--watch'], 2, /--watch is for people/],
+      [['status', 'dbc/none'], 1, /DatabaseCluster .*none does not exist/],
+      [['status', '-o', 'json', '--watch'], 2, /--watch shows text only/],
       [['status', '-o', 'xml'], 2, /--output cannot be "xml": use json or yaml/],
       [['explain'], 2, objects],
-      [['explain', 'dbc/none'], 1, /DatabaseCluster .*none is not there/],
+      [['explain', 'dbc/none'], 1, /DatabaseCluster .*none does not exist/],
       [['explain', 'dbu/app', '-o', 'wide'], 2, /use json or yaml/],
       [['plan', '-f', 'nowhere.yaml'], 2, /nowhere\.yaml cannot be read: ENOENT/],
       [['plan', '-f', 'nowhere.yaml', '--exit-code'], 1, /nowhere\.yaml cannot be read: ENOENT/],
       [['plan', '-f', '-', '--exit-code'], 1, all, wrong],
       [['plan', '-f', '-', '--exit-code'], 1, rest, wrong],
-      [['plan', '-f', '-'], 1, /namespace "no-such-place" is not there: create it, add it to the files/, elsewhere],
+      [['plan', '-f', '-'], 1, /namespace "no-such-place" does not exist: create it, add it to the files/, elsewhere],
       [['plan', '-f', '-'], 0, /Note: .* was not checked by the API server/, `${elsewhere}\n---\n${place}`],
-      [['plan', '-f', '-'], 1, /document 1: is no YAML: .*\(line 2\)/, 'a: 1\nb: [1'],
+      [['plan', '-f', '-'], 1, /document 1: is not YAML: .*\(line 2\)/, 'a: 1\nb: [1'],
       [
         ['plan', '-f', '-'],
         2,
-        /No object of Mooring is in these files/,
+        /There is no object of Mooring in these files/,
         'kind: Pod\napiVersion: v1\nmetadata: {name: x}',
       ],
-      [['plan', 'dbc/none'], 1, /is not there/],
-      [['plan', `dbc/${id}s`], 1, new RegExp(`is not there.*Did you mean "${id}"\\?`)],
+      [['plan', 'dbc/none'], 1, /does not exist/],
+      [['plan', `dbc/${id}s`], 1, new RegExp(`does not exist.*Did you mean "${id}"\\?`)],
       [
         ['plan', '-f', '-'],
         1,
         /(?=[\s\S]*region 'mars-1' is not offered)(?=[\s\S]*region cannot change from)/,
         JSON.stringify(desk.cluster({ region: 'mars-1' })),
       ],
-      [['plan', '--delete'], 2, /Say which objects are to be deleted: KIND\/NAME, or --filename/],
+      [['plan', '--delete'], 2, /Name the objects to delete: KIND\/NAME, or --filename/],
       [['plan', '-o', 'xml'], 2, /use json or yaml/],
       [['export'], 2, /Name a DatabaseSpace/],
-      [['export', 'none'], 1, /DatabaseSpace "none" in namespace ".*" is not there/],
-      [['export', `dbc/${id}`], 2, /is no DatabaseSpace/],
+      [['export', 'none'], 1, /DatabaseSpace "none" in namespace ".*" does not exist/],
+      [['export', `dbc/${id}`], 2, /is not a DatabaseSpace/],
       [['query', id], 2, /Name a DatabaseCluster and one query in quotes/],
       [['query', 'none', 'match $p isa person;'], 1, /No DatabaseUser of cluster "none" .* create one/],
       [['query', id, 'insert $p isa person;'], 1, /refused .*\n.* seems to be a write: add --type=write\n$/],
@@ -306,15 +311,15 @@ describe('every command', { timeout: 240_000 }, () => {
       ],
       [['shell'], 2, /Name a DatabaseCluster/],
       [['shell', id], 1, /Write the query after \\schema, on the same line/, '\\schema\n'],
-      [['shell', 'dbu/app'], 2, /is no DatabaseCluster/],
+      [['shell', 'dbu/app'], 2, /is not a DatabaseCluster/],
       [['shell', id], 1, /There is no command "\\x"[\s\S]*No transaction is open/, '\\x\n\\commit\n'],
       ...['rotate', 'suspend', 'resume', 'pause', 'unpause'].flatMap((name): readonly Row[] => [
         [[name], 2, objects],
-        [[name, 'dbc/none'], 1, /DatabaseCluster .*none is not there/],
+        [[name, 'dbc/none'], 1, /DatabaseCluster .*none does not exist/],
         [[name, `dbc/${id}`, '--timeout', 'soon'], 2, /--timeout cannot be "soon": write it like 30s/],
       ]),
-      [['rotate', `dbd/${id}`], 2, /A Database cannot be changed by rotate/],
-      [['suspend', 'dbu/app'], 2, /A DatabaseUser cannot be changed by suspend/],
+      [['rotate', `dbd/${id}`], 2, /rotate does not work on a Database,/],
+      [['suspend', 'dbu/app'], 2, /suspend does not work on a DatabaseUser,/],
       [['nothing'], 2, /There is no command "nothing"/, ''],
     ]);
   });

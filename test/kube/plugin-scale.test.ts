@@ -9,7 +9,7 @@ import { collectionPath, installCrds, openApi } from './api.ts';
 const GATE = async <T>(_what: string, pass: () => Promise<T>) => pass();
 const AT_ONCE = 16;
 
-/* Nobody works on these objects: only what the plugin asks of the API server is looked at. */
+/* No operator works on these objects: only the plugin's requests to the API server matter. */
 
 test('status shows 1,000 objects with fewer than 20 requests', { timeout: 180_000 }, async ({ onTestFinished }) => {
   const api = await openApi(adminKubeconfig());

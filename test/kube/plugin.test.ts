@@ -7,7 +7,7 @@ import { type OperatorBench, startBench, type TestContext } from '../support/ope
 import { mooring } from '../support/plugin.ts';
 import type { Site } from '../support/site.ts';
 
-/* What people type: the commands of the kubectl plugin, against the operator and a cloud. */
+/* The commands of the kubectl plugin as people type them, against the operator and a cloud. */
 
 let bench: OperatorBench;
 
@@ -27,7 +27,7 @@ const database: Manifest = {
   },
 };
 
-/** A site with a space, a cluster, a user and a database that are Ready. */
+/** A site with a space, a cluster, a user and a database, all Ready. */
 async function settled(context: TestContext): Promise<Site> {
   const site = await bench.site(context);
   await site.apply(...wholeSpace(site.cloud), cluster(), user(), database);
@@ -36,7 +36,7 @@ async function settled(context: TestContext): Promise<Site> {
   return site;
 }
 
-/** Everything that a write would change: versions of objects, and changes of the cloud and its servers. */
+/** Everything that a write would change: resource versions of objects, and changes in the cloud and on its servers. */
 async function footprint(site: Site): Promise<string> {
   const kinds = 'dbs,dbc,dbu,dbd,secrets,configmaps';
   const objects = await mustKubectl([
@@ -70,7 +70,7 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     const blocked = await mooring(site.namespace, ['status']);
     expect(blocked.code).toBe(1);
     expect(blocked.stdout).toMatch(/DatabaseSpace .*production +- +NotThere/);
-    expect(blocked.stdout).toMatch(/DatabaseUser .*app .*DatabaseSpace .*production is not there/);
+    expect(blocked.stdout).toMatch(/DatabaseUser .*app .*DatabaseSpace .*production does not exist/);
 
     await site.apply(...wholeSpace(site.cloud));
     await site.ready();
@@ -91,7 +91,7 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     for (const { createdAt } of json.items) expect(Date.parse(createdAt)).not.toBeNaN();
   });
 
-  test('explain says what is there, what is missing, and what to do', async (context) => {
+  test('explain says what exists, what is missing, and what to do', async (context) => {
     const site = await settled(context);
     await site.apply(cluster({ storageSizeGB: 50 }));
     await site.until('DatabaseCluster', { reason: 'StorageCannotShrink' });
@@ -102,7 +102,7 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     expect(stdout).toContain('storageSizeGB is 100, should be 50');
   });
 
-  test('plan shows what the operator then does, and writes nothing', async (context) => {
+  test('plan shows what the operator will do, and writes nothing', async (context) => {
     const site = await settled(context);
     const before = await footprint(site);
     const wanted = { ...cluster({ storageSizeGB: 200 }), kind: 'DatabaseCluster' };
@@ -124,7 +124,7 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     expect(await footprint(site)).toBe(before);
   });
 
-  test('plan knows what a cluster has that is taken back, and counts nothing that is due anyway', async (context) => {
+  test('plan knows what a cluster that is adopted again still has, and does not count what is due anyway', async (context) => {
     const site = await settled(context);
     const { namespace } = site;
     await mustKubectl(['delete', 'dbc/orders', '--namespace', namespace]);
@@ -147,13 +147,13 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     const both = [waits, secret].map((each) => JSON.stringify(each)).join('\n---\n');
     expect((await mooring(namespace, ['plan', '-f', '-'], { input: both })).stdout).toContain('create user "waits"');
     const unchanged = await mooring(namespace, ['plan', '-f', '-', '--exit-code'], { input });
-    expect(unchanged.stdout).toMatch(/^Also due, and not because of this.*\n\n {2}DatabaseUser .*waits\n/);
+    expect(unchanged.stdout).toMatch(/^Also due, for other reasons.*\n\n {2}DatabaseUser .*waits\n/);
     expect(unchanged).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing to do because of this.') });
     const space = await mooring(namespace, ['plan', '--delete', 'dbs/production', '--exit-code']);
     expect(space).toMatchObject({ code: 2, stdout: expect.not.stringContaining('destroys') });
   });
 
-  test('export writes what changes nothing when it is applied', async (context) => {
+  test('export writes manifests that change nothing when applied', async (context) => {
     const site = await settled(context);
     site.cloud.simulator.deployForeign({ id: 'legacy' });
     const { code, stdout } = await mooring(site.namespace, ['export', 'production', '--unmanaged']);
@@ -198,7 +198,7 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     expect(typed.stdout).toContain('1 row');
   });
 
-  test('plans what leaving a field out of a manifest removes, however it was applied', async (context) => {
+  test('plan shows what is removed with a field left out of a manifest, however it was applied', async (context) => {
     const site = await settled(context);
     const { namespace } = site;
     const file = (spec: Readonly<Record<string, unknown>>) =>
@@ -232,7 +232,7 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     const late = await mooring(site.namespace, ['suspend', 'dbc/orders', '--timeout=1s']);
     expect(late).toMatchObject({
       code: 124,
-      stderr: expect.stringContaining('Not done in 1 s. The last word was: Suspending: '),
+      stderr: expect.stringContaining('Not done in 1 s. Last progress: Suspending: '),
     });
   });
 });

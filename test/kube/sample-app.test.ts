@@ -9,11 +9,11 @@ import { cluster, type Manifest, wholeSpace } from '../support/manifests.ts';
 import { type OperatorBench, startBench } from '../support/operator-bench.ts';
 import { ROOT } from '../support/readme.ts';
 
-/* The sample application, which knows nothing but the Secret. */
+/* The sample application, which knows only the Secret. */
 
 const SAMPLES = join(ROOT, 'deploy/samples');
 const SCRIPT = join(SAMPLES, 'app/app.mjs');
-/** Parsed where it is applied: by the API server. */
+/** Parsed by the API server, as when it is applied. */
 const sample = (name: string) => load(readFileSync(join(SAMPLES, name), 'utf8')) as Manifest;
 
 let bench: OperatorBench;
@@ -35,7 +35,7 @@ interface Job {
   };
 }
 
-/** Runs the script with a Secret's data as the files that the kubelet makes of it. */
+/** Runs the script with a Secret's data in files, as from the kubelet. */
 async function runWith(data: Readonly<Record<string, string>>, env: Readonly<Record<string, string>>) {
   const root = mkdtempSync(join(tmpdir(), 'mooring-app-'));
   try {
@@ -47,7 +47,7 @@ async function runWith(data: Readonly<Record<string, string>>, env: Readonly<Rec
   }
 }
 
-test("signs in and runs its query through the Secret's bytes alone, with the password or the coming one", async (context) => {
+test('signs in and runs its query with the Secret alone, with the password or the next one', async (context) => {
   const site = await bench.site(context);
   await site.apply(...wholeSpace(site.cloud), cluster(), sample('user.yaml'), sample('database.yaml'));
   await site.until('Database', { status: 'True' });
@@ -72,7 +72,7 @@ test("signs in and runs its query through the Secret's bytes alone, with the pas
   for (const { stdout, stderr } of [rotating, outdated]) expect(stdout + stderr).not.toContain(password);
 });
 
-test('is a Job that the API server takes, with the script in its ConfigMap', async () => {
+test('is a Job that the API server accepts, with the script in its ConfigMap', async () => {
   const made = await mustKubectl(['kustomize', join(SAMPLES, 'app')]);
   expect(made).toContain('await signIn(binding)');
   const checked = await mustKubectl(['apply', '--dry-run=server', '--validate=strict', '--filename=-'], {

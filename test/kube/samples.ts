@@ -2,7 +2,7 @@ import { CLUSTER_SPEC } from '../support/specs.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The least that each kind takes: what the cases of the tests change. */
+/** A minimal spec for each kind, which test cases change. */
 export const VALID: Readonly<Record<'DatabaseSpace' | 'DatabaseCluster' | 'DatabaseUser' | 'Database', Fields>> = {
   DatabaseSpace: {
     baseURL: 'https://cloud.example.com',
@@ -20,18 +20,18 @@ export interface Rejection {
   readonly kind: keyof typeof VALID;
   /** The rule as `field: message`, or the beginning of that. */
   readonly rule: string;
-  /** For rules about changes: what is different from VALID before, with `status` what the operator wrote since. */
+  /** For rules about changes: how the object before differs from VALID. `status`: what the operator wrote since. */
   readonly before?: Fields;
   readonly status?: Fields;
-  /** What is different from VALID in the sample; undefined removes a field. */
+  /** How the sample differs from VALID; undefined removes a field. */
   readonly spec: Fields;
   readonly name?: string;
-  /** The one complaint of the API server, as `field: message`. */
+  /** The only complaint of the API server, as `field: message`. */
   readonly says: string;
 }
 
 const OTHER =
-  'a cluster keeps what it was created with, so create another DatabaseCluster; where no cluster was created yet, delete this object and apply it again';
+  'a cluster keeps what it was created with, so create another DatabaseCluster; if no cluster was created yet, delete this object and apply it again';
 const UNLISTED = 'or set allowUnlisted: true if the cloud offers it';
 const FREE = { isFree: true, machineType: 'c2d-highcpu-2', storageSizeGB: 10 };
 const CLONED = { cloneFrom: { clusterID: 'source' } };
@@ -39,9 +39,9 @@ const NEEDED =
   'is needed to deploy a cluster: set it (it may be absent with cloneFrom, adoptionPolicy: MustExist or managementPolicy: Observe)';
 const CLUSTER_ID = 'must be lowercase letters and digits, separated by hyphens or underscores, such as orders-eu';
 const CLONE_OF_ITSELF =
-  'cloneFrom names the very cluster that is to be created, and nothing can be cloned from itself: name another source, or leave cloneFrom out; where this object is there already, delete it first, as cloneFrom cannot change';
+  'cloneFrom names the very cluster to create, and a cluster cannot be cloned from itself: name another source, or leave cloneFrom out; if this object already exists, delete it first, as cloneFrom cannot change';
 const LABEL_KEY =
-  'use at most 63 letters, digits, hyphens, underscores and dots, such as team, or put a DNS name and a slash before, such as example.com/team';
+  'use at most 63 letters, digits, hyphens, underscores and dots, such as team, optionally after a DNS name and a slash, such as example.com/team';
 const selecting = (selector: Fields) => ({ allowedNamespaces: { from: 'Selector', selector } });
 const SELECTOR = 'selector must be set with from: Selector, and only then: set from to Selector, or remove selector';
 export const DURATION =
@@ -81,7 +81,7 @@ function unchanged(field: string, from: unknown, to: unknown): Rejection {
   );
 }
 
-/** At least one sample for each CEL rule that is in the CustomResourceDefinitions. */
+/** At least one sample for each CEL rule in the CustomResourceDefinitions. */
 export const REJECTIONS: readonly Rejection[] = [
   ...['provider', 'region', 'machineType', 'storageSizeGB', 'version'].map(neededToDeploy),
   ...['provider', 'region', 'storageType', 'version', 'cloneFrom'].map(kept).map((each) => ({
@@ -142,9 +142,9 @@ export const REJECTIONS: readonly Rejection[] = [
     }),
   ),
   cluster(
-    'spec.version: version must be one such as',
+    'spec.version: version must be latest or a version such as',
     { version: '3.5.0 ' },
-    'spec.version: Invalid value: version must be one such as 3.5.0, or latest, without blanks or other odd characters',
+    'spec.version: Invalid value: version must be latest or a version such as 3.5.0, in ASCII characters without spaces',
   ),
   ...['Orders', '-orders', 'orders_', 'or ders', 'ördërs', '../orders', 'a.b'].map((clusterID) =>
     cluster('spec.clusterID: must be', { clusterID }, `spec.clusterID: Invalid value: "${clusterID}": ${CLUSTER_ID}`),
@@ -152,13 +152,13 @@ export const REJECTIONS: readonly Rejection[] = [
   cluster(
     'spec.clusterID: metadata.name has dots',
     {},
-    'spec.clusterID: Required value: metadata.name has dots, which a cluster id cannot: set spec.clusterID',
+    'spec.clusterID: Required value: metadata.name has dots, which are not allowed in a cluster id: set spec.clusterID',
     { name: 'orders.eu' },
   ),
   cluster(
     ': metadata.name is longer',
     {},
-    '<nil>: Invalid value: metadata.name is longer than 63 characters: choose a shorter one, and set spec.clusterID where the id differs',
+    '<nil>: Invalid value: metadata.name is longer than 63 characters: choose a shorter one, and set spec.clusterID if the id differs',
     { name: 'o'.repeat(64) },
   ),
   cluster(
@@ -258,12 +258,12 @@ export const REJECTIONS: readonly Rejection[] = [
     of(
       'spec.allowedNamespaces.selector.matchLabels: matchLabels has a key',
       selecting({ matchLabels: { 'a b': 'c' } }),
-      `spec.allowedNamespaces.selector.matchLabels: Invalid value: matchLabels has a key that Kubernetes does not take: ${LABEL_KEY}`,
+      `spec.allowedNamespaces.selector.matchLabels: Invalid value: matchLabels has a key that Kubernetes does not accept: ${LABEL_KEY}`,
     ),
     of(
       'spec.allowedNamespaces.selector.matchExpressions[].key: key is not',
       selecting({ matchExpressions: [{ key: 'a b', operator: 'DoesNotExist' }] }),
-      `spec.allowedNamespaces.selector.matchExpressions[0].key: Invalid value: "a b": key is not one of a label: ${LABEL_KEY}`,
+      `spec.allowedNamespaces.selector.matchExpressions[0].key: Invalid value: "a b": key is not a valid label key: ${LABEL_KEY}`,
     ),
   ]),
   space(
@@ -281,19 +281,19 @@ export const REJECTIONS: readonly Rejection[] = [
     space(
       'spec.baseURL: baseURL must',
       { baseURL },
-      `spec.baseURL: Invalid value: "${baseURL}": baseURL must be an http or https URL without user information, query and fragment, such as https://cloud.example.com`,
+      `spec.baseURL: Invalid value: "${baseURL}": baseURL must be an http or https URL without user information, query or fragment, such as https://cloud.example.com`,
     ),
   ),
   space(
     'spec.baseURL: baseURL must',
     { baseURL: 'https://user@cloud.example.com' },
-    'spec.baseURL: Invalid value: "https://user@cloud.example.com": baseURL must be an http or https URL without user information, query and fragment, such as https://cloud.example.com',
+    'spec.baseURL: Invalid value: "https://user@cloud.example.com": baseURL must be an http or https URL without user information, query or fragment, such as https://cloud.example.com',
   ),
   ...['https://db.example.com', '{host}:{port}', 'https://{host}:{port}?a=b', 'https://user@{host}'].map((serverURL) =>
     space(
       'spec.serverURL: serverURL must',
       { serverURL },
-      `spec.serverURL: Invalid value: "${serverURL}": serverURL must be an http or https URL with {host} in it, without user information, query and fragment, such as https://{host}:{port}`,
+      `spec.serverURL: Invalid value: "${serverURL}": serverURL must be an http or https URL with {host} in it, without user information, query or fragment, such as https://{host}:{port}`,
     ),
   ),
   ...[
@@ -303,7 +303,7 @@ export const REJECTIONS: readonly Rejection[] = [
     space(
       `spec.${field}: must be an id`,
       { [field]: value },
-      `spec.${field}: Invalid value: "${value}": must be an id as the cloud shows it, without spaces, slashes, ? # and %, such as ${example}`,
+      `spec.${field}: Invalid value: "${value}": must be an id as the cloud shows it, without spaces, /, ?, # or %, such as ${example}`,
     ),
   ),
   ...[

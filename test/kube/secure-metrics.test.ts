@@ -12,7 +12,7 @@ import { createNamespace, installOperator } from '../support/operator-bench.ts';
 import { accountWith, grantInCluster, type Rule } from '../support/operator-rights.ts';
 import { openApi } from './api.ts';
 
-/* `--metrics-secure`: who may see /metrics is for the real API server to say. */
+/* `--metrics-secure`: the real API server decides who may see /metrics. */
 
 const REVIEW_RULES = [
   { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },

@@ -1,6 +1,6 @@
 import { DURATION, type Rejection } from './samples.ts';
 
-/* Samples for the rules of what is on the servers of clusters: users and databases. */
+/* Samples for the rules of users and databases. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -8,12 +8,12 @@ function user(rule: string, spec: Fields, says: string, more: Partial<Rejection>
   return { kind: 'DatabaseUser', rule, spec, says, ...more };
 }
 
-/** Of a kind whose name on the server stands in `field`, and is the object's name where that is absent. */
+/** Samples for a kind whose name on the server is `field`, by default the object's name. */
 function named(kind: 'DatabaseUser' | 'Database', field: string, example: string): readonly Rejection[] {
   const remedy = `a ${kind} keeps the name it was created with, so create another ${kind}`;
   const path = `spec.${field}`;
-  const syntax = `must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens, such as ${example}`;
-  const needed = 'metadata.name begins with a digit or has dots, which a name on the server cannot';
+  const syntax = `must begin with a letter or underscore, followed by letters, digits, underscores and hyphens, such as ${example}`;
+  const needed = 'metadata.name begins with a digit or has dots, which is not allowed in a name on the server';
   return [
     ...['1st', 'orders.eu', 'a b', 'a/b', '-a'].map((value) => ({
       kind,
@@ -54,7 +54,7 @@ function named(kind: 'DatabaseUser' | 'Database', field: string, example: string
       rule: 'spec.clusterRef: clusterRef cannot change',
       before: {},
       spec: { clusterRef: { name: 'orders', namespace: 'elsewhere' } },
-      says: 'spec.clusterRef: Forbidden: clusterRef cannot change: what is on one cluster cannot move to another, so create another object',
+      says: 'spec.clusterRef: Forbidden: clusterRef cannot change: an object cannot move from one cluster to another, so create another object',
     },
   ];
 }
@@ -62,11 +62,11 @@ function named(kind: 'DatabaseUser' | 'Database', field: string, example: string
 const template = (texts: Fields) => ({ connectionSecret: { template: texts } });
 const TEMPLATE = 'spec.connectionSecret.template';
 const KEYS =
-  'template has a key that a Secret cannot have: use letters, digits, dots, underscores and hyphens, and no two dots to begin with';
+  'template has a key that a Secret cannot have: use letters, digits, dots, underscores and hyphens, and do not begin with two dots';
 const FIXED =
   'template must not name type, provider, host, port, username, password, uri, addresses or nextPassword: every connection Secret has these keys';
 const PLACEHOLDER =
-  'template has a placeholder that is not known: use {{ name }} or {{ name | urlencode }} with one of type, provider, host, port, username, password, uri, addresses';
+  'template has an unknown placeholder: use {{ name }} or {{ name | urlencode }} with one of type, provider, host, port, username, password, uri, addresses';
 
 export const SERVER_REJECTIONS: readonly Rejection[] = [
   ...named('DatabaseUser', 'username', 'app'),
@@ -112,7 +112,7 @@ export const SERVER_REJECTIONS: readonly Rejection[] = [
       user(
         `spec.connectionSecret.${field}: ${field} must not`,
         { connectionSecret: { [field]: { [key]: 'x' } } },
-        `spec.connectionSecret.${field}: Invalid value: ${field} must not begin with mooring.dev/ nor be app.kubernetes.io/managed-by: these are the operator's own`,
+        `spec.connectionSecret.${field}: Invalid value: ${field} must not have app.kubernetes.io/managed-by or a key that begins with mooring.dev/: the operator sets these itself`,
       ),
     ),
   ),
@@ -125,7 +125,7 @@ export const SERVER_REJECTIONS: readonly Rejection[] = [
     user(
       `spec.connectionSecret.${field}: ${field} has a key`,
       { connectionSecret: { [field]: { [key]: 'x' } } },
-      `spec.connectionSecret.${field}: Invalid value: ${field} has a key that Kubernetes does not take: use at most 63 letters, digits, hyphens, underscores and dots, such as team, or put a DNS name and a slash before, such as example.com/team`,
+      `spec.connectionSecret.${field}: Invalid value: ${field} has a key that Kubernetes does not accept: use at most 63 letters, digits, hyphens, underscores and dots, such as team, optionally after a DNS name and a slash, such as example.com/team`,
     ),
   ),
   ...['a b', '', '.', '..', '..data', 'a'.repeat(254)].map((key) =>
@@ -134,7 +134,7 @@ export const SERVER_REJECTIONS: readonly Rejection[] = [
   user(`${TEMPLATE}: template must not`, template({ password: 'x' }), `${TEMPLATE}: Invalid value: ${FIXED}`),
   ...['{{ secret }}', '{{ password | sh }}', '{{password'].map((text) =>
     user(
-      `${TEMPLATE}: template has a placeholder`,
+      `${TEMPLATE}: template has an unknown placeholder`,
       template({ A: text }),
       `${TEMPLATE}: Invalid value: ${PLACEHOLDER}`,
     ),

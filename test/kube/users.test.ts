@@ -5,8 +5,8 @@ import { type OperatorBench, startBench, type TestContext } from '../support/ope
 import { conditionOf, type Site } from '../support/site.ts';
 
 /*
- * Users on the real API server, by the real operator. Nothing is verified by the clock here (verifyInterval is 0s), so what
- * follows from a change follows from hearing of it.
+ * Users on the real API server, by the real operator. Nothing is verified on a schedule here (verifyInterval is 0s): reactions
+ * to a change come from hearing of it.
  */
 
 let bench: OperatorBench;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => bench?.close());
 
-/** The other dialect is that of the simulations. */
+/** The simulations play the other dialect. */
 const dialect = 'field';
 
 async function ready(context: TestContext, spec: Record<string, unknown> = {}): Promise<Site> {
@@ -34,7 +34,7 @@ const usersOf = ({ cloud }: Site) =>
   [...cloud.simulator.clusters()].flatMap(({ database }) => [...database.users.keys()]);
 const putsOf = ({ cloud }: Site) => cloud.sent('PUT /users/app').length;
 
-/** Waits until what somebody did to the Secret is undone. */
+/** Waits until somebody's change of the Secret is undone. */
 async function putRight(site: Site, wanted: (secret: NonNullable<Awaited<ReturnType<Site['secret']>>>) => boolean) {
   const check = async () => {
     const found = await site.secret('app-connection');
@@ -44,7 +44,7 @@ async function putRight(site: Site, wanted: (secret: NonNullable<Awaited<ReturnT
 }
 
 describe.concurrent('a user', () => {
-  test('is Ready though all was applied at once, the user first', async (context) => {
+  test('is Ready even if everything is applied at once, the user first', async (context) => {
     const site = await bench.site(context, { dialect });
     const { cloud } = site;
     await site.apply(user({ connectionSecret: { name: 'app-db' } }), cluster(), ...wholeSpace(cloud).toReversed());
@@ -74,7 +74,7 @@ describe.concurrent('a user', () => {
     expect(putsOf(site)).toBe(0);
   });
 
-  test("has a person's own password, and hears of its change", async (context) => {
+  test("has a person's own password, and follows its changes", async (context) => {
     const site = await bench.site(context, { dialect });
     await site.apply(...wholeSpace(site.cloud), cluster(), user({ passwordSecretRef: { name: 'mine' } }));
     await site.until('DatabaseUser', { status: 'Unknown', reason: 'SecretNotFound' });
@@ -108,7 +108,7 @@ describe.concurrent('a user', () => {
     expect(putsOf(site)).toBe(1);
   });
 
-  test('gets a new password when its Secret was deleted', async (context) => {
+  test('gets a new password after its Secret was deleted', async (context) => {
     const site = await ready(context);
     const before = await connection(site);
     await site.remove('Secret', 'app-connection');
@@ -117,7 +117,7 @@ describe.concurrent('a user', () => {
     expect(works(site, data['password'])).toBe(true);
   });
 
-  test('has its Secret put right whatever others write into it', async (context) => {
+  test('has its Secret repaired whatever others write into it', async (context) => {
     const site = await ready(context, { connectionSecret: { labels: { team: 'shop' } } });
     const { data: wanted, labels, annotations } = (await site.secret('app-connection')) ?? {};
     const edit = (fields: Readonly<Record<string, unknown>>) =>
@@ -157,7 +157,7 @@ describe.concurrent('a user', () => {
     expect((await site.get('DatabaseUser'))?.status?.binding).toEqual({ name: 'renamed' });
   });
 
-  test('waits for a cluster that sleeps, follows its new address, and has the same password', async (context) => {
+  test('waits for a suspended cluster, follows its new address, and keeps its password', async (context) => {
     const site = await ready(context);
     const before = await connection(site);
     site.cloud.simulator.setKnobs({ resumeChangesAddress: true });
@@ -175,7 +175,7 @@ describe.concurrent('a user', () => {
     expect(after['uri']).toBe((await site.get('DatabaseCluster'))?.status?.endpoint);
   });
 
-  test('is set right with one update when its password was changed on the server', async (context) => {
+  test('is repaired with one update after its password was changed on the server', async (context) => {
     const site = await ready(context);
     const { password } = await connection(site);
     site.cloud.simulator.setPassword('orders', 'app', 'changed-in-the-console-78');
@@ -191,7 +191,7 @@ describe.concurrent('a user', () => {
     expect(await bench.operator.metric('mooring_drift_corrected_total', kind)).toBeGreaterThanOrEqual(1);
   });
 
-  test('of two objects the older has it', async (context) => {
+  test('with two objects belongs to the older one', async (context) => {
     const site = await ready(context);
     await site.apply(user({ username: 'app' }, {}, 'second'));
     await site.until('DatabaseUser', { status: 'False', reason: 'UserClaimed', message: /"\S+\/app"/ }, 'second');
@@ -200,7 +200,7 @@ describe.concurrent('a user', () => {
     expect(works(site, (await connection(site, 'second-connection'))['password'])).toBe(true);
   });
 
-  test("may not be the cluster's own", async (context) => {
+  test("cannot be the cluster's own", async (context) => {
     const site = await bench.site(context, { dialect });
     await site.apply(...wholeSpace(site.cloud), cluster(), user({ username: 'admin', adoptionPolicy: 'IfExists' }));
     await site.until('DatabaseUser', { status: 'False', reason: 'UsernameReserved' });
@@ -211,8 +211,8 @@ describe.concurrent('a user', () => {
   });
 });
 
-describe.concurrent('the end of a user', () => {
-  test('is the end of its login and of its Secret', async (context) => {
+describe.concurrent('deleting a user', () => {
+  test('deletes its login and its Secret', async (context) => {
     const site = await ready(context);
     await site.remove('DatabaseUser', 'app');
     await site.gone('DatabaseUser');
@@ -222,7 +222,7 @@ describe.concurrent('the end of a user', () => {
     await waitUntil(isGone, { what: 'the Secret is gone', timeoutMs: 100_000 });
   });
 
-  test('comes with that of its namespace, in which everything goes at once', async (context) => {
+  test('with its namespace, where everything goes at once, works', async (context) => {
     const site = await bench.site(context, { dialect });
     const { namespace, cloud } = site;
     await site.apply(...wholeSpace(cloud), cluster({ deletionPolicy: 'Delete' }), user(), user({}, {}, 'second'));
@@ -233,7 +233,7 @@ describe.concurrent('the end of a user', () => {
     await waitUntil(isGone, { what: 'the namespace is gone', timeoutMs: 50_000 });
   });
 
-  test('goes from its server before the cluster that stays goes from here, whichever is deleted first', async (context) => {
+  test('removes it from the server before the object of a retained cluster goes, whichever is deleted first', async (context) => {
     const site = await ready(context);
     const { namespace } = site;
     await mustKubectl(['delete', 'dbc/orders', 'dbu/app', '--wait=false', '--namespace', namespace]);
@@ -242,7 +242,7 @@ describe.concurrent('the end of a user', () => {
     expect((await site.events()).filter(({ reason }) => reason === 'UserLeft')).toEqual([]);
   });
 
-  test('does not hang on a cluster that is gone, nor on its admin Secret', async (context) => {
+  test('does not wait for a cluster that is gone, nor for its admin Secret', async (context) => {
     const site = await ready(context);
     await site.remove('Secret', 'orders-admin');
     await site.remove('DatabaseCluster', 'orders');
@@ -258,11 +258,11 @@ describe.concurrent('the end of a user', () => {
 });
 
 describe('from another namespace', () => {
-  test('only who is admitted gets a user, and nobody else learns anything', async (context) => {
+  test('only admitted namespaces get a user, and nobody else learns anything', async (context) => {
     const site = await ready(context);
     const tenant = await bench.site(context, { dialect });
     const theirs = user({ clusterRef: { name: 'orders', namespace: site.namespace } }, {}, 'theirs');
-    // The password of somebody else's Secret cannot be named: there is no field for its namespace.
+    // The password in another namespace's Secret cannot be used: there is no field for its namespace.
     const reach: Manifest = {
       ...theirs,
       metadata: { name: 'reach' },
@@ -305,23 +305,23 @@ describe('the API server', () => {
       { passwordSecretRef: { name: 'mine' }, rotateEvery: '1h' },
       /rotateEvery is for generated/,
     ],
-    [
-      'a placeholder that is not known',
-      { connectionSecret: { template: { URL: '{{ hots }}' } } },
-      /placeholder that is not known/,
-    ],
+    ['an unknown placeholder', { connectionSecret: { template: { URL: '{{ hots }}' } } }, /unknown placeholder/],
     [
       'code in a template',
       { connectionSecret: { template: { URL: '{{ host.constructor }}' } } },
-      /placeholder that is not known/,
+      /unknown placeholder/,
     ],
     ['a key that every Secret has', { connectionSecret: { template: { nextPassword: 'x' } } }, /must not name/],
-    ['a label of ours', { connectionSecret: { labels: { 'mooring.dev/user': 'x' } } }, /the operator's own/],
+    [
+      'a label of ours',
+      { connectionSecret: { labels: { 'mooring.dev/user': 'x' } } },
+      /the operator sets these itself/,
+    ],
     ['a username with a space', { username: 'a b' }, /must begin with a letter/],
     ['a rotation each second', { rotateEvery: '1s' }, /at least 10m/],
   ];
 
-  test('refuses at once what can be seen to be wrong', async (context) => {
+  test('refuses at once what is visibly wrong', async (context) => {
     const site = await bench.site(context, { dialect });
     for (const [what, spec, message] of refusals)
       expect((await site.refused(user(spec))).join('; '), what).toMatch(message);
@@ -339,7 +339,7 @@ describe('the API server', () => {
   });
 });
 
-test('no password is to be found in what the operator says', async (context) => {
+test('nothing that the operator says contains a password', async (context) => {
   const site = await bench.site(context, { dialect, knobs: { echoSecrets: true } });
   const { simulator } = site.cloud;
   simulator.faults.add({

@@ -22,7 +22,7 @@ async function bench(...args: readonly string[]): Promise<Report & { readonly ta
   }
 }
 
-/** All but S1, in parts that take about as long. What they do is mostly to wait, so they go on at the same time. */
+/** All scenarios but S1, in parts of about equal length. They mostly wait, so the parts run at the same time. */
 const PARTS: readonly (readonly ScenarioName[])[] = [
   ['S3', 'S4', 'S5', 'S6', 'S7', 'S8', 'S10'],
   ['S9', 'S11'],
@@ -32,7 +32,7 @@ const PARTS: readonly (readonly ScenarioName[])[] = [
 const CROWD = ['--clusters', '2', '--spaces', '2', '--users', '2', '--standing', '3,4', '--provision', '0s'];
 const SHORT = ['--quiet-polls', '1', '--outage', '1', '--storm', '1', '--churn', '1'];
 
-/** What does not depend on time, and so must be so on any machine. */
+/** Figures that do not depend on time, and so are the same on any machine. */
 const EXPECTED: readonly (readonly [scenario: string, figure: string, value: number])[] = [
   ['S3 N=2', 'Kubernetes writes', 6],
   ['S4 N=2', 'Kubernetes writes', 0],
@@ -41,30 +41,34 @@ const EXPECTED: readonly (readonly [scenario: string, figure: string, value: num
   ['S7 N=2', 'Kubernetes writes', 4],
   ['S9 N=2 connections break', 'clusters changed meanwhile', 1],
   ['S11 N=2', 'deploy requests for each new cluster', 1],
-  // That the copies are right shows when the operator starts beside them.
+  // If the copies are right, a starting operator writes nothing.
   ['S13', 'Kubernetes writes at the start', 0],
-  ['S13', 'Kubernetes writes besides them', 0],
+  ['S13', 'other Kubernetes writes', 0],
   ['S13', 'tokens', 2],
-  ['S14', 'management calls but Lists and the new deploy', 0],
+  ['S14', 'management calls except Lists and the new deploy', 0],
   ['S15', '3 replicas: Kubernetes writes at their start', 0],
-  ['S15', 'spaces that moved besides', 0],
+  ['S15', 'other spaces that moved', 0],
 ];
 
-it.concurrent.each(PARTS)('npm run bench can run $0 and those beside it', { timeout: 600_000 }, async (...part) => {
-  const { figures } = await bench('--only', part.join(','), ...CROWD, ...SHORT);
-  const nameOf = (scenario: string) => scenario.split(' ')[0] ?? '';
-  expect(new Set(figures.map(({ scenario }) => nameOf(scenario)))).toEqual(new Set(part));
-  for (const figure of figures) expect(Number.isFinite(figure.value), JSON.stringify(figure)).toBe(true);
-  const measured = (scenario: string, name: string) =>
-    figures.find((one) => one.scenario === scenario && one.figure.trim() === name)?.value;
-  const expected = EXPECTED.filter(([scenario]) => part.some((name) => name === nameOf(scenario)));
-  expect(expected.map(([scenario, name]) => [scenario, name, measured(scenario, name)])).toEqual(expected);
-});
+it.concurrent.each(PARTS)(
+  'npm run bench can run $0 and the scenarios listed with it',
+  { timeout: 600_000 },
+  async (...part) => {
+    const { figures } = await bench('--only', part.join(','), ...CROWD, ...SHORT);
+    const nameOf = (scenario: string) => scenario.split(' ')[0] ?? '';
+    expect(new Set(figures.map(({ scenario }) => nameOf(scenario)))).toEqual(new Set(part));
+    for (const figure of figures) expect(Number.isFinite(figure.value), JSON.stringify(figure)).toBe(true);
+    const measured = (scenario: string, name: string) =>
+      figures.find((one) => one.scenario === scenario && one.figure.trim() === name)?.value;
+    const expected = EXPECTED.filter(([scenario]) => part.some((name) => name === nameOf(scenario)));
+    expect(expected.map(([scenario, name]) => [scenario, name, measured(scenario, name)])).toEqual(expected);
+  },
+);
 
-it.concurrent('npm run bench measures newcomers, at Mooring and at another operator', {
+it.concurrent('npm run bench measures new clusters, with Mooring and with another operator', {
   timeout: 300_000,
 }, async () => {
-  // Any program that keeps to the resources can be the other one: here it is Mooring, of which then nothing is known.
+  // Any program that handles the resources can be the other one. Here it is Mooring, treated as unknown.
   const other = `${process.execPath} ${MOORING} controller --metrics-address=127.0.0.1:0 --health-address=127.0.0.1:0`;
   const {
     table,
@@ -88,7 +92,7 @@ it.concurrent('npm run bench measures newcomers, at Mooring and at another opera
   }
 });
 
-it('All scenarios are tried here', () => {
+it('These tests run all scenarios', () => {
   expect(['S1', ...PARTS.flat()].toSorted()).toEqual(SCENARIOS.toSorted());
 });
 

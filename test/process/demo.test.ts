@@ -76,7 +76,7 @@ describe('on a control plane of its own', () => {
   );
 });
 
-describe('on a cluster that is named', () => {
+describe('on a named cluster', () => {
   test(
     'the commands that it prints work, no password is shown, and Ctrl-C puts everything away',
     async () => {
@@ -90,7 +90,7 @@ describe('on a cluster that is named', () => {
       const [setup = '', status, explain, grow, rotate, suspend, resume, remove, exported, ...others] = commands;
       expect(others).toEqual([]);
       const shell = async (command: string | undefined) => {
-        // As in a terminal that knows of no checkout.
+        // As in a terminal outside a checkout.
         const env = { ...environment, PATH: `${dirname(execPath)}:/usr/bin:/bin` };
         const { code, stdout, stderr } = await run('sh', ['-c', `${setup}\n${command}`], { env });
         expect(code, `${command}: ${stderr}`).toBe(0);
@@ -123,7 +123,7 @@ describe('on a cluster that is named', () => {
       expect(await shell(exported)).not.toContain('clusterID: orders');
       await shell(remove);
       await process.prints('Gone');
-      // It stays in the cloud: what is printed makes an object of it again.
+      // The cluster stays in the cloud: the printed command makes an object for it again.
       await shell(`${exported} | kubectl apply --namespace=${namespace} --filename=-`);
       const managed = ['get', 'databasecluster', 'orders', `--namespace=${namespace}`];
       const policy = '--output=jsonpath={.spec.managementPolicy}';
@@ -143,11 +143,11 @@ describe('on a cluster that is named', () => {
   );
 
   test(
-    "an operator that is killed is started again, and goes on, also where the samples' port is taken",
+    "an operator that is killed is started again, and goes on, even if the samples' port is taken",
     async () => {
       const other = createServer().listen(7080, '127.0.0.1');
       onTestFinished(() => void other.close());
-      // Taken by somebody else is taken as well.
+      // Somebody else may have taken it already.
       await new Promise<void>((resolve) => other.once('listening', resolve).once('error', () => resolve()));
       await using process = demoThere([]);
       await process.prints('Ctrl-C ends everything');
@@ -190,7 +190,7 @@ describe('on a cluster that is named', () => {
       await using process = demoThere(['--once', '--timeout=500ms']);
       expect(await process.exit(), process.output).toBe(1);
       expect(process.output).toContain(
-        'Not Ready: time is over (0.5 s)\n  DatabaseCluster orders: Deploying (starting): ',
+        'Not Ready: time is up (0.5 s)\n  DatabaseCluster orders: Deploying (starting): ',
       );
       expect(await process.leftovers()).toEqual([]);
     },
@@ -198,7 +198,7 @@ describe('on a cluster that is named', () => {
   );
 
   test(
-    "fails with the operator's last words when that does not start",
+    "fails with the operator's last words if it does not start",
     async () => {
       await using process = demoThere(['--once'], { MOORING_CONCURRENCY: 'many' });
       expect(await process.exit(), process.output).toBe(1);
@@ -210,13 +210,13 @@ describe('on a cluster that is named', () => {
   );
 });
 
-test('fails with the reason when the named cluster is not there', async () => {
+test('fails with the reason if the named cluster does not exist', async () => {
   await using process = demo(['--once', '--kubeconfig=/nowhere/kubeconfig']);
   expect(await process.exit()).toBe(1);
   expect(process.output).toContain('Cannot use kubeconfig "/nowhere/kubeconfig": no such file');
 });
 
-test('tells how it is called', async () => {
+test('shows its usage', async () => {
   await using help = demo(['--help']);
   expect(await help.exit()).toBe(0);
   expect(help.output).toContain('--once');

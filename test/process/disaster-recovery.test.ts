@@ -10,8 +10,8 @@ import { ROOT, readDocument, shellBlocks } from '../support/readme.ts';
 import { startCloud } from '../support/served-cloud.ts';
 
 /*
- * With the commands of docs/guides/disaster-recovery.md: everything is exported, the control plane is thrown away, and what was
- * exported is applied to a new one. The cloud has not noticed.
+ * Uses the commands of docs/guides/disaster-recovery.md: everything is exported, the control plane is thrown away, and the export
+ * is applied to a new one. The cloud notices nothing.
  */
 
 const NAMESPACE = 'shop';
@@ -35,7 +35,7 @@ async function aKubernetesCluster() {
   };
   await kubectl(['config', 'set-context', '--current', `--namespace=${NAMESPACE}`]);
   const path = [dirname(controlPlane.kubectl), process.env['PATH']].join(delimiter);
-  /** As a person does it in a terminal. */
+  /** Runs a command as a person does in a terminal. */
   const shell = async (commands: string, cwd: string) => {
     const { code, stdout, stderr } = await run('sh', ['-e', '-c', commands], { env: { ...env, PATH: path }, cwd });
     expect(code, `${commands}\n${stdout}${stderr}`).toBe(0);
@@ -77,7 +77,7 @@ const MUTATING = [
   'deleteUser',
 ];
 
-test('A new control plane takes over what the old one left, and touches no cluster', { timeout: 240_000 }, async () => {
+test('A new control plane takes over from the old one, and changes no cluster', { timeout: 240_000 }, async () => {
   const cloud = await startCloud({ knobs: { provisionMs: [300, 300] } });
   onTestFinished(() => cloud.close());
 
@@ -125,7 +125,7 @@ test('A new control plane takes over what the old one left, and touches no clust
     });
 
   expect(MUTATING.map((operation) => cloud.tookEffect(operation))).toEqual(done);
-  // Of the user whose Secret was lost nobody knew the password: it has a new one. All others were left alone.
+  // Nobody knew the password of the user whose Secret was lost, so it has a new one. All others were left alone.
   expect(cloud.tookEffect('updateUser')).toBe(passwords + 1);
   const now = new Map((await secretsOf(fresh)).map(({ metadata, data }) => [metadata.name, data]));
   for (const { metadata, data } of kept)

@@ -6,7 +6,7 @@ import { startKubeProxy } from '../support/kube-proxy.ts';
 import { startOperator } from '../support/operator.ts';
 import { accountWith } from '../support/operator-rights.ts';
 
-/** So long that whoever only asks now and then would not hear of it here. */
+/** So long that a process that only polls would not notice within this test. */
 const ARGS = [
   '--leader-elect',
   '--leader-elect-lease-duration=30m',
@@ -23,13 +23,13 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-test('an operator that stands by hears at once that the one that acts has stopped, and takes its place', async ({
+test('a standby hears at once that the acting operator has stopped, and takes its place', async ({
   onTestFinished,
 }) => {
   const namespace = await makeNamespace();
   const kubeconfig = await accountWith(namespace, 'operator', [...policyRules, ...ownRules]);
   const start = async (name: string) => {
-    // The way through the proxy tells in which namespace the Lease is.
+    // The requests through the proxy show the namespace of the Lease.
     const proxy = await startKubeProxy(kubeconfig, `${namespace}-${name}`, (_, pass) => pass(), namespace);
     onTestFinished(() => proxy.close());
     const operator = await startOperator({ kubeconfig: proxy.kubeconfig, namespaces: [namespace], args: ARGS });

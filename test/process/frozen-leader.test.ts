@@ -12,9 +12,9 @@ import { createSite } from '../support/site.ts';
 import { createTrap } from '../support/trap.ts';
 
 /*
- * The operator that holds the Lease is stopped by SIGSTOP in the middle of a deploy, while the answer to one of its requests
- * is on its way, until another one has taken the Lease and done the work. Then it goes on and finds that answer: the very
- * next thing that it would do is a change.
+ * SIGSTOP stops the operator that holds the Lease in the middle of a deploy, while the answer to one of its requests is on its
+ * way. Another one takes the Lease and does the work. Then the first one goes on and finds that answer: its very next act would
+ * be a change.
  */
 const ARGS = [
   '--leader-elect',
@@ -23,7 +23,7 @@ const ARGS = [
   '--leader-elect-retry-period=500ms',
 ];
 
-/** Requests whose answer is waited for, and the change that would come next. */
+/** The request whose answer is on its way, and the change that would come next. */
 const POINTS = [
   { what: 'PATCH databaseclusters/orders/status with operation', next: 'a deploy in the cloud' },
   { what: 'POST /clusters/deploy', next: 'a status in Kubernetes' },
@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-describe.concurrent('an operator that was frozen for longer than its lease changes nothing when it wakes up', {
+describe.concurrent('an operator that was frozen for longer than its Lease changes nothing when it wakes up', {
   ...RETRY_WAITS,
   timeout: 120_000,
 }, () => {
@@ -69,7 +69,7 @@ describe.concurrent('an operator that was frozen for longer than its lease chang
     const settled = await site.get('DatabaseCluster');
     trap.watch();
     trap.release();
-    // Both answers pass through this process: once this one is here, the other one waits to be read.
+    // Both answers pass through this process: once this one is here, the other is waiting to be read.
     await site.get('DatabaseCluster');
     process.kill(frozen.pid, 'SIGCONT');
     await waitUntil(frozen.hasEnded, { what: 'the one that was frozen ends' });
@@ -95,7 +95,7 @@ test('the trap notices a change', async () => {
   expect(trap.changes()).toEqual(['PATCH databaseclusters/orders', 'DELETE /clusters/orders']);
 });
 
-/** Lets the operator's account hold a Lease in this namespace, as it may in its own. */
+/** Lets the operator's account hold a Lease in this namespace, as in its own. */
 async function mayElect(namespace: string): Promise<void> {
   const metadata = { name: 'leader-election', namespace };
   const apiVersion = 'rbac.authorization.k8s.io/v1';

@@ -5,15 +5,15 @@ import { adminKubeconfig, kubectl, makeNamespace } from '../support/control-plan
 import { ROOT, readDocument, shellBlocks } from '../support/readme.ts';
 import { type UserShell, userShell } from '../support/user-shell.ts';
 
-/* Every command of the guides in docs/guides, by hand, one after the other, as the guide has it. */
+/* Runs every command of the guides in docs/guides, one after the other, as a reader would. */
 
-/** What a guide says that its reader has; and what must have been printed, where that shows that it worked. */
+/** What the reader of a guide has; and the output that shows that it worked, if any. */
 interface Guide {
   readonly before?: string;
-  /** Of names that are free it makes namespaces itself. Otherwise they are there. */
+  /** The guide creates its own namespaces, with names that are free. Otherwise they exist. */
   readonly namespaces?: readonly string[];
   readonly prints?: readonly RegExp[];
-  /** Files and folders that its reader is to keep; nothing else may be left. */
+  /** Files and folders that the reader keeps. Nothing else may be left. */
   readonly keeps?: readonly string[];
 }
 

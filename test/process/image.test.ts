@@ -19,8 +19,8 @@ import { startCloud } from '../support/served-cloud.ts';
 import { createSite } from '../support/site.ts';
 
 /*
- * The image's files as a container runs them: read-only, as another user, with nothing else of the machine, in a pod's
- * surroundings, against the real API server. Only Docker's own part is not tried here.
+ * Runs the image's files as a container does: read-only, as another user, without the rest of the machine, in the environment of
+ * a pod, against the real API server. Only Docker's own part is not tested.
  */
 
 let folder: string;
@@ -36,14 +36,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const inImage = (command: readonly string[]) => jailed({ root: tree.root, readOnly: true }, command);
 
-/** Runs a command of `mooring` in the image to its end. */
+/** Runs a command of `mooring` in the image until it ends. */
 async function mooring(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const [command = '', ...rest] = inImage([...tree.command, ...args]);
   return run(command, rest, { env: { PATH: process.env['PATH'], ...tree.env, ...env }, timeoutMs: 60_000 });
 }
 
 describe('the image', () => {
-  test('holds what runs, and nothing that is for making or testing it', () => {
+  test('contains what runs, and nothing for building or testing it', () => {
     const files = globSync('**/*.*', { cwd: join(tree.root, 'app') });
     expect(files).toContain('dist/main.js');
     expect(files.filter((path) => /\.([cm]?ts|map|tgz)$/.test(path))).toEqual([]);
@@ -51,7 +51,7 @@ describe('the image', () => {
     expect(code.filter((path) => !path.startsWith('node_modules/undici/'))).toEqual([]);
   });
 
-  test('names each package that is in it, with its version and the text of its licence', () => {
+  test('names each package in it, with its version and the text of its licence', () => {
     const cwd = join(tree.root, 'app/node_modules');
     const folders = [...new Set(runtimePackages().map(({ name }) => name))];
     expect(
@@ -63,9 +63,9 @@ describe('the image', () => {
     expect(without).toEqual([]);
   });
 
-  test('is no larger than it has to be', () => {
-    // Code 3.4 MB, the same compiled 1, undici 2, packages' names and licences 1; the rest is rounding to blocks. What comes in
-    // with a new package should be seen here, as each node of a cluster pulls it.
+  test('is no larger than necessary', () => {
+    // Code 3.4 MB, the same compiled 1, undici 2, names and licences of packages 1; the rest is rounding to blocks. What a new
+    // package brings should show here, as each node of a cluster pulls it.
     expect(sizeOf(join(tree.root, 'app')) / 1e6).toBeLessThan(10);
   });
 
@@ -82,7 +82,7 @@ describe('the image', () => {
     expect(crds.stdout).toContain('kind: CustomResourceDefinition');
   });
 
-  test('holds every command, but for the demo, which says where it is', async () => {
+  test('has every command except the demo, which says where it is', async () => {
     const names = Object.keys(COMMANDS).filter((name) => name !== 'demo');
     expect(names).toContain('controller');
     for (const name of names) expect(await mooring([name, '--help']), name).toMatchObject({ code: 0, stderr: '' });
@@ -90,7 +90,7 @@ describe('the image', () => {
     expect([demo.code, demo.stderr]).toEqual([1, expect.stringMatching(/not part of .*: run it in a checkout/)]);
   });
 
-  test('takes a kubeconfig as well', async () => {
+  test('accepts a kubeconfig as well', async () => {
     const api = await openApi(adminKubeconfig());
     onTestFinished(() => api.close());
     await installOperator(api);
@@ -113,7 +113,7 @@ describe('the image', () => {
     expect(page).toContain('<html');
   });
 
-  test('is found compiled by the user that it is for, though nothing can be written', async () => {
+  test('has a compile cache that its user can read, although nothing can be written', async () => {
     const env = {
       NODE_DEBUG_NATIVE: 'COMPILE_CACHE',
       NODE_OPTIONS: '--max-old-space-size-percentage=60',
@@ -125,7 +125,7 @@ describe('the image', () => {
     const chunks = new Set(accepted.flatMap((line) => /\/app\/dist\/[\w-]+\.js/.exec(line) ?? []));
     expect([...chunks]).toContain('/app/dist/main.js');
     expect(lines.filter((line) => /rejected|not initialized|failed/.test(line))).toEqual([]);
-    // What the operator loads stays in its memory, and how modules are put together is the bundler's affair.
+    // What the operator loads stays in memory, and the bundler decides what goes into one module.
     const modules = [...chunks].flatMap((chunk) =>
       [...readFileSync(join(tree.root, chunk), 'utf8').matchAll(/^\/\/ (\S+\.[cm]?[jt]s)$/gm)].map(
         ([, path = '']) => path,
@@ -139,7 +139,7 @@ describe('the image', () => {
 });
 
 describe('a pod of the image', () => {
-  test('goes no way to loopback, which is the pod itself, and says how to have it allowed', async () => {
+  test('sends nothing to loopback, which is the pod itself, and says how to allow it', async () => {
     const { site, start } = await aPod();
     await start();
     await site.apply(...wholeSpace(site.cloud), cluster());
@@ -147,7 +147,7 @@ describe('a pod of the image', () => {
       reason: 'BaseURLNotAllowed',
       message: /"127\.0\.0\.1" is a loopback address, .*--allowed-networks/,
     });
-    // What a name hides is seen when it is resolved.
+    // The address behind a name shows when it is resolved.
     await site.apply(space(site.cloud, { baseURL: site.cloud.baseURL.replace('127.0.0.1', 'localhost') }));
     await site.until('DatabaseSpace', {
       reason: 'CloudUnreachable',
@@ -156,7 +156,7 @@ describe('a pod of the image', () => {
     expect(site.cloud.simulator.inspect().counters.total).toBe(0);
   });
 
-  test('makes a cluster ready with a read-only file system, as another user, and ends when told to', async () => {
+  test('makes a cluster Ready with a read-only file system, as another user, and ends when told to', async () => {
     const { site, start } = await aPod();
     const pod = await start('--allowed-networks=127.0.0.0/8');
     await site.apply(...wholeSpace(site.cloud), cluster());
@@ -173,7 +173,7 @@ function versionOf(path: string): string {
   return (JSON.parse(readFileSync(path, 'utf8')) as { readonly version: string }).version;
 }
 
-/** A namespace with a cloud, and the pod of an operator for it, which has what the kubelet gives to pods. */
+/** A namespace with a cloud, and the pod of an operator for it, with what the kubelet gives to pods. */
 async function aPod() {
   const api = await openApi(adminKubeconfig());
   onTestFinished(() => api.close());

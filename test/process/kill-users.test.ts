@@ -12,14 +12,14 @@ import { startCloud } from '../support/served-cloud.ts';
 import { createSite, type Site } from '../support/site.ts';
 
 /*
- * The operator is killed at each request by which a rotation changes Secret or server, before it arrives and after it has done its
- * work, while a client keeps signing in with what it finds in the Secret.
+ * The operator is killed at each request of a rotation that changes the Secret or the server, before it arrives and after it has
+ * taken effect. Meanwhile a client keeps signing in with what it finds in the Secret.
  */
 const SECRET = 'PATCH secrets/app-connection';
 const POINTS = [
-  { what: SECRET, nth: 1 }, // The coming password, beside the one that works.
+  { what: SECRET, nth: 1 }, // The next password, beside the one that works.
   { what: 'PUT /users/app', nth: 1 },
-  { what: SECRET, nth: 2 }, // The coming password is the password.
+  { what: SECRET, nth: 2 }, // The next password becomes the password.
 ] as const;
 
 let api: Api;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-test('a client always signs in with the password of the Secret, else the coming one, though the operator is killed', {
+test('a client can always sign in with the password of the Secret or the next one, although the operator is killed', {
   ...RETRY_WAITS,
   timeout: 240_000,
 }, async ({ onTestFinished }) => {
@@ -74,7 +74,7 @@ test('a client always signs in with the password of the Secret, else the coming 
   const { signIns, withNext, failures } = await client.end();
   expect(failures).toEqual([]);
   expect(signIns).toBeGreaterThan(POINTS.length * 10);
-  // A rotation that stands still between server and Secret is what the second password is for.
+  // The second password is there for a rotation that is interrupted between server and Secret.
   expect(withNext).toBeGreaterThan(0);
   expect(await operator.stop()).toBe(0);
 });
@@ -115,7 +115,7 @@ function watch(site: Site) {
   };
 }
 
-/** Stops the process at one request: it is silent from there on. */
+/** Stops the process at one request: from there on it is silent. */
 function createTrap() {
   let wanted: { readonly what: string; readonly nth: number; readonly when: 'before' | 'after' } | undefined;
   let seen = 0;

@@ -11,16 +11,16 @@ import { startCloud } from '../support/served-cloud.ts';
 import { createSite, type Site } from '../support/site.ts';
 
 /*
- * The operator is killed at each request that a deploy takes. All its requests to Kubernetes, the cloud and the server
- * pass through the test, so each point is met exactly:
- * before: the request never arrives; after: it has done its work, but its answer never comes; late: it arrives when the
- * next process makes the same request.
+ * The operator is killed at each request of a deploy. All its requests to Kubernetes, the cloud and the server pass through the
+ * test, so each point is hit exactly:
+ * before: the request never arrives; after: it takes effect, but its answer never comes; late: it arrives when the next process
+ * makes the same request.
  */
 type When = 'before' | 'after' | 'late';
 
 interface Point {
   readonly what: string;
-  /** Which of the requests of this name, from 1. */
+  /** Which of the requests of this name, counted from 1. */
   readonly nth?: number;
 }
 
@@ -46,7 +46,7 @@ const POINTS: readonly Point[] = [
   { what: `PATCH ${CLUSTER}/status with credentials` },
 ];
 
-/** Those whose effect a process may have while the next one is at work already. */
+/** Requests that may take effect while the next process is already working. */
 const LATE: readonly Point[] = [
   { what: 'POST /clusters/deploy' },
   { what: 'POST secrets' },
@@ -101,7 +101,7 @@ describe.concurrent('killed and started again, the operator ends with one cluste
   });
 });
 
-test('these are all the requests of a deploy that change something', async ({ onTestFinished }) => {
+test('the list has all requests of a deploy that change something', async ({ onTestFinished }) => {
   const seen = new Set<string>();
   const gate: Gate = (what, pass) => {
     if (!what.startsWith('GET ') && what !== 'POST events' && !what.endsWith('/status')) seen.add(what);
@@ -122,11 +122,11 @@ test('these are all the requests of a deploy that change something', async ({ on
 
 interface Trap {
   readonly gate: Gate;
-  /** The point is reached: the process may be killed. */
+  /** Resolves when the point is reached and the process may be killed. */
   isSprung(): boolean;
-  /** Lets go what is late, if nothing has yet. */
+  /** Releases the late request, if nothing has yet. */
   release(): void;
-  /** Nothing is held any more. */
+  /** Stops holding requests. */
   isOver(): boolean;
 }
 
@@ -145,7 +145,7 @@ function createTrap({ what: wanted, nth }: Required<Point>, when: When): Trap {
       if (when !== 'late') return silence();
       held = true;
       await released.promise;
-      // Nobody hears the answer, whatever it is.
+      // Nobody reads the answer, whatever it is.
       await pass().catch(() => {});
       held = false;
       over.resolve();

@@ -19,7 +19,7 @@ test('the npm package, installed as a user does, is the plugin that kubectl find
   await installCrds(api);
   const [block] = shellBlocks(readDocument('docs/kubectl-plugin.md'));
   expect(block).toMatchObject({ test: 'test/process/package.test.ts' });
-  // As the document has it, into a folder of its own.
+  // As in the document, but into a folder of its own.
   const global = { ...process.env, npm_config_prefix: folder, npm_config_ignore_scripts: 'true' };
   const { code, stderr } = await run('sh', ['-e', '-c', block?.commands ?? ''], { cwd: ROOT, env: global });
   expect(code, stderr).toBe(0);

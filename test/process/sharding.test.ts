@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-/** A cloud with these spaces, and replicas of the operator that share them; `gateOf`: what each one's requests pass through. */
+/** A cloud with these spaces, and replicas of the operator that share them. `gateOf`: the gate for each replica's requests. */
 async function startReplicas(
   count: number,
   onTestFinished: (run: () => Promise<void>) => void,
@@ -40,7 +40,7 @@ async function startReplicas(
   gateOf: (replica: number) => Gate = () => (_, pass) => pass(),
 ) {
   const namespace = await makeNamespace();
-  // The rights that the chart gives for this, and no others: nobody else's Lease could be taken or removed without them.
+  // The rights that the chart gives for this, and no others. Without them no replica could take or remove another's Lease.
   const kubeconfig = await accountWith(namespace, 'operator', [...policyRules, ...ownRules]);
   const teams = [createTeam('acme', SPACES, true)];
   const cloud = await startCloud({ knobs: { provisionMs: [100, 100] }, teams, gate: cloudGate });
@@ -61,7 +61,7 @@ async function startReplicas(
       text.includes(`last_observed_timestamp_seconds{namespace="${namespace}",name="${name}"}`),
     );
   };
-  /** Waits until each space has one of these replicas; returns which each of them has. */
+  /** Waits until one of these replicas has each space. Returns the spaces of each. */
   const shared = async (among: readonly StartingOperator[]) => {
     let each: (readonly string[])[] = [];
     const isShared = async () => {
@@ -71,7 +71,7 @@ async function startReplicas(
     await waitUntil(isShared, { what: 'each space has one owner' });
     return each;
   };
-  /** Of replicas. */
+  /** The replicas. */
   const leases = async () => {
     const names = await mustKubectl(['get', LEASES.plural, `--namespace=${namespace}`, '--output=name']);
     return names.split('\n').filter((name) => name.includes(REPLICA_LEASE_PREFIX));
@@ -88,7 +88,7 @@ function spaceNamed(cloud: ServedCloud, spaceID: string, isFirst: boolean) {
   return [secret(name, token), { ...space(cloud, { spaceID, apiTokens }), metadata: { name: spaceID } }];
 }
 
-test('three operators on a real API server share the spaces; of one that is killed these move to the others, and no others', {
+test('three operators on a real API server share the spaces; when one is killed, its spaces move to the others, and no others do', {
   ...RETRY_WAITS,
   timeout: 180_000,
 }, async ({ onTestFinished }) => {
@@ -113,7 +113,7 @@ test('three operators on a real API server share the spaces; of one that is kill
   expect(await Promise.all(living.map((each) => each.stop()))).toEqual([0, 0]);
 });
 
-test('an operator that was stopped past its Lease, with an answer on its way, changes nothing in the space that it had', {
+test('an operator stopped for longer than its Lease, with an answer on its way, changes nothing in its former space', {
   ...RETRY_WAITS,
   timeout: 180_000,
 }, async ({ onTestFinished }) => {
@@ -136,7 +136,7 @@ test('an operator that was stopped past its Lease, with an answer on its way, ch
   const settled = await site.get('DatabaseCluster');
   trap.watch();
   trap.release();
-  // The answer passes through this process: once this one is here, the other one waits to be read.
+  // The answer passes through this process: once this one is here, the other is waiting to be read.
   await site.get('DatabaseCluster');
   process.kill(frozen?.pid ?? 0, 'SIGCONT');
   await waitUntil(() => frozen?.hasEnded() ?? false, { what: 'the one that was stopped ends' });

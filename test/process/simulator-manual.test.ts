@@ -15,7 +15,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** The code block of the manual that begins with this name of a file, on ports that are free. */
+/** Returns the manual's code block that begins with this file name, with free ports. */
 function block(name: string, ports: ReadonlyMap<string, number>): string {
   const manual = readFileSync(join(ROOT, 'docs/simulator.md'), 'utf8');
   const blocks = [...manual.matchAll(/^```\w+\n(# [\s\S]*?)^```$/gm)].map((match) => match[1] ?? '');
@@ -30,13 +30,13 @@ async function freePorts(): Promise<ReadonlyMap<string, number>> {
   return ports;
 }
 
-test('what docs/simulator.md says about manifests in CI works as it stands there', async () => {
+test('what docs/simulator.md says about manifests in CI works as written', async () => {
   const ports = await freePorts();
   for (const name of ['ci', 'manifests', 'bin']) mkdirSync(join(folder, name));
   for (const name of ['ci/kustomization.yaml', 'ci/test-manifests.sh']) {
     writeFileSync(join(folder, name), block(name, ports));
   }
-  // Manifests as somebody has them in production: another cloud, no word about the simulator.
+  // Manifests as in production: another cloud, and nothing about the simulator.
   const sample = (name: string) => readFileSync(join(ROOT, 'deploy/samples', name), 'utf8');
   writeFileSync(
     join(folder, 'manifests/space.yaml'),
@@ -54,7 +54,7 @@ test('what docs/simulator.md says about manifests in CI works as it stands there
     MOORING: join(ROOT, 'bin/mooring'),
     PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
   };
-  // It leaves nothing behind that would be in the way of the next time.
+  // The first run leaves nothing behind that would disturb the second.
   for (let time = 1; time <= 2; time++) {
     const { code, stdout, stderr } = await run('sh', ['ci/test-manifests.sh'], { cwd: folder, env });
     const logs = readdirSync(folder)

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.close());
 
-test('told to stop, the operator ends with 0, but not before the deploy under way is answered and written down', async (context) => {
+test('told to stop, the operator ends with 0, but only after the deploy under way is answered and written down', async (context) => {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
   const gate: Gate = async (what, pass) => {
@@ -51,7 +51,7 @@ test('told to stop, the operator ends with 0, but not before the deploy under wa
 test.for([
   ['an unknown flag', ['--frobnicate'], 2, /frobnicate/],
   ['a concurrency of none', ['--concurrency=0'], 2, /--concurrency \(MOORING_CONCURRENCY\) must be a whole number/],
-  ['a kubeconfig that is not there', ['--kubeconfig=/nowhere/kubeconfig'], 1, /\/nowhere\/kubeconfig/],
+  ['a kubeconfig that does not exist', ['--kubeconfig=/nowhere/kubeconfig'], 1, /\/nowhere\/kubeconfig/],
 ] as const)('with %s it says so and ends', async ([, args, code, message]) => {
   const operator = spawnOperator({ kubeconfig, namespaces: ['default'], args });
   await waitUntil(operator.hasEnded, { what: 'it ends' });
@@ -59,7 +59,7 @@ test.for([
   expect(operator.logs()).toMatch(message);
 });
 
-test('with a port that is taken it says so and ends', async (context) => {
+test('with a port that is in use it says so and ends', async (context) => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   context.onTestFinished(() => void taken.close());

@@ -7,8 +7,8 @@ import { installOperator } from '../support/operator-bench.ts';
 import { startSimulatedCloud } from '../support/simulated-cloud.ts';
 
 /*
- * Two Kubernetes clusters, each with an operator, and one space in the cloud. Of one another they see nothing but what the
- * cloud shows: here, two operators that watch one namespace each.
+ * Two Kubernetes clusters, each with an operator, and one space in the cloud. They see of each other only what the cloud
+ * shows. Here they are two operators that watch one namespace each.
  */
 
 let api: Api;
@@ -33,7 +33,7 @@ async function twoDesks(onTestFinished: (run: () => Promise<void>) => void): Pro
   return [await desk(), await desk()];
 }
 
-test('the one that comes second is told whose the id is not, and touches nothing, also when it goes', async ({
+test('the second one learns that the id is not its own, and touches nothing, even when its object is deleted', async ({
   onTestFinished,
 }) => {
   const [first, second] = await twoDesks(onTestFinished);
@@ -54,7 +54,7 @@ test('the one that comes second is told whose the id is not, and touches nothing
   expect(await owner.cloud.cluster('orders')).toMatchObject({ status: 'running' });
 });
 
-test('one that adopts what is managed elsewhere finds a login that it does not know, and leaves that alone', async ({
+test('one that adopts a cluster managed elsewhere does not know the login, and leaves it alone', async ({
   onTestFinished,
 }) => {
   const [first, second] = await twoDesks(onTestFinished);

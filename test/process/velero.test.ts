@@ -10,8 +10,8 @@ import type { Kind } from '../support/site.ts';
 import { type Restore, rulesOfGuide, type Saved, veleroBackup, veleroRestore } from '../support/velero.ts';
 
 /*
- * What docs/guides/disaster-recovery.md says of Velero: one backup, restored as Velero does it with and without status. The
- * cloud, where nothing was lost, is the same for all; where it was backed up from nobody acts any more.
+ * What docs/guides/disaster-recovery.md says about Velero: one backup, restored as Velero does it, with and without status. All
+ * tests use the same cloud, where nothing was lost. No operator works where the backup was taken.
  */
 
 const KINDS: readonly Kind[] = ['DatabaseSpace', 'DatabaseCluster', 'DatabaseUser', 'Database'];
@@ -28,7 +28,7 @@ const rules = rulesOfGuide();
 
 const counts = () => Promise.all([...CHANGES, ...SERVER_CHANGES].map((operation) => cloud.count(operation)));
 
-/** A namespace with an operator, which ends with the test, or when it is told to. */
+/** A namespace with an operator, which ends with the test, or on request. */
 async function startDesk(namespace: string) {
   const operator = await startOperator({ kubeconfig, namespaces: [namespace] });
   const place = { namespace, id: 'orders', spaceID: 'production', cloud };
@@ -41,11 +41,11 @@ beforeAll(async () => {
   cloud = await startSimulatedCloud(['production']);
   const namespace = await makeNamespace();
   const { desk, operator } = await startDesk(namespace);
-  // What can be destroyed holds the space's Secrets.
+  // An object whose cluster can be destroyed protects the space's Secrets.
   await desk.begin({ deletionPolicy: 'Delete' });
   await desk.apply(user(), database({ schema: [{ inline: 'define entity order;' }] }));
   for (const kind of KINDS) await desk.until(kind, { status: 'True' });
-  // So that the generation in the backup is another than that of an object that is new.
+  // So that the generation in the backup differs from that of a new object.
   await desk.patch({ storageSizeGB: 200 });
   await desk.ready();
   await desk.kubectl('patch', 'databaseuser', 'app', '--type=merge', '--patch={"spec":{"rotateEvery":"720h"}}');
@@ -62,7 +62,7 @@ afterAll(async () => {
   await api?.close();
 });
 
-/** The backup in a namespace of its own; Mooring starts when all of it is there. */
+/** Restores the backup into a namespace of its own. Mooring starts when all of it is there. */
 async function restored(restore: Restore): Promise<Desk> {
   const namespace = await makeNamespace();
   await veleroRestore(api, namespace, backup, restore);
@@ -96,18 +96,20 @@ test('with their status, objects go on as before', { timeout: 120_000 }, async (
   await expectUntouched(desk);
 });
 
-test('without status, what is there is left alone, and said to be another’s', { timeout: 120_000 }, async () => {
+test('without status, existing clusters are left alone, and reported as somebody else’s', {
+  timeout: 120_000,
+}, async () => {
   const desk = await restored({ rules: rules.withStatus });
   await desk.until('DatabaseCluster', { status: 'False', reason: 'ClusterIDInUse', message: /not by this object/ });
   await desk.until('DatabaseUser', { reason: 'WaitingForCluster' });
   expect(await counts()).toEqual(done);
-  // Nor does it go with its object, though the manifest says Delete.
+  // It is not deleted with its object either, although the manifest says Delete.
   await desk.remove('DatabaseCluster', 'orders');
   await desk.gone('DatabaseCluster');
   expect(await counts()).toEqual(done);
 });
 
-test('a Secret that is restored with its finalizer does not go before that is removed', {
+test('a Secret that is restored with its finalizer stays until that is removed', {
   timeout: 120_000,
 }, async () => {
   const desk = await restored({ withStatus: true });
@@ -125,8 +127,8 @@ test('a Secret that is restored with its finalizer does not go before that is re
   expect(await counts()).toEqual(done);
 });
 
-// The last one, as the cluster is gone afterwards.
-test('without status, but with adoptionPolicy: IfExists, all is taken over as it is, and can go', {
+// This comes last, as the cluster is gone afterwards.
+test('without status, but with adoptionPolicy: IfExists, all is taken over as it is, and can be deleted', {
   timeout: 120_000,
 }, async () => {
   const desk = await restored({ rules: rules.without });

@@ -8,14 +8,14 @@ import { CLUSTERS, NAMESPACE } from './view.ts';
 const REF = { namespace: NAMESPACE, name: 'orders' };
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** The cluster's id is last, or before the action. */
+/** The path of a change: the cluster's id comes last, or before the action. */
 const CHANGE = /\/clusters\/orders(?:\/(suspend|resume))?$/;
 
 async function* bodyOf(value: unknown): AsyncGenerator<Uint8Array> {
   yield Buffer.from(JSON.stringify(value));
 }
 
-/** Answers a change of state with 200 and this status, and changes nothing. */
+/** Answers 200 with this status to a change of state, and changes nothing. */
 const taking =
   (status: string): Front =>
   async (request, pass) => {
@@ -23,13 +23,13 @@ const taking =
     return { status: 200, headers: {}, body: bodyOf({ ...(await shownBy(pass, request)), status }) };
   };
 
-/** Shows the cluster, and says that there is none once it is to be destroyed. */
+/** Shows the cluster, but answers 404 to its deletion. */
 const denying: Front = async (request, pass) =>
   request.method === 'DELETE'
     ? { status: 404, headers: {}, body: bodyOf({ code: 'gone', message: 'No such cluster' }) }
     : pass(request);
 
-/** Shows no cluster any more. */
+/** Shows no clusters. */
 const hiding: Front = async (request, pass) => {
   const { pathname } = new URL(request.url);
   if (request.method !== 'GET' || !/\/clusters(?:\/orders)?$/.test(pathname)) return pass(request);
@@ -47,7 +47,7 @@ async function shownBy(pass: HttpTransport, request: Parameters<HttpTransport>[0
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
-/** An operator with one cluster that is Ready, at a cloud that stays its own friend until `front` is set. */
+/** An operator with one Ready cluster, and a cloud that does not contradict itself until `front` is set. */
 async function running() {
   const crowd = await aCrowd(['production']);
   const { kube, clock, asked, find } = crowd;
@@ -65,7 +65,7 @@ async function running() {
       const resourceVersion = find(CLUSTERS, 'orders')?.metadata.resourceVersion ?? '';
       return kube.patch(CLUSTERS, REF, { metadata: { resourceVersion }, spec });
     },
-    /** What is asked, how often the object is written, and how often what it tells changes, in that time. */
+    /** Counts requests, writes of the object, and changes of Ready within that time. */
     async measured(ms: number) {
       asked.splice(0);
       versions.clear();
@@ -91,7 +91,7 @@ async function running() {
   };
 }
 
-test('A cloud that answers 404 to the deletion of a cluster that it shows is asked ever more slowly, and that is told', async () => {
+test('A cloud that answers 404 to the deletion of a cluster that it shows is asked ever less often, and Ready says so', async () => {
   const bench = await running();
   await bench.edit({ deletionPolicy: 'Delete' });
   bench.setting.front = denying;
@@ -116,7 +116,7 @@ test.each([
   ['resuming', 'Running', 'Suspended', 'resumption', 'does not show it as running'],
   ['destroying', undefined, undefined, 'deletion', 'still shows it'],
 ] as const)(
-  'A cloud that answers with %s and changes nothing is asked ever more slowly, and that is told',
+  'A cloud that answers with %s and changes nothing is asked ever less often, and Ready says so',
   async (status, state, before, what, shown) => {
     const bench = await running();
     if (before !== undefined) {
@@ -136,7 +136,7 @@ test.each([
     expect(writes).toBeLessThan(60);
     expect(bench.ready()).toBe('Unknown UpdateNotApplied');
     expect(bench.message()).toMatch(new RegExp(`accepted the ${what} of .* at 20.*Z, but ${shown}:`));
-    // To what is answered as done a moment is given to be so.
+    // An answer that it is done gets a moment to become true.
     if (status !== 'suspended') expect(told, 'one steady word').toBe(1);
     bench.setting.front = (request, pass) => pass(request);
     await bench.clock.advance(6 * MINUTE_MS);
@@ -152,7 +152,7 @@ test.each([
   ['suspending', { suspendMs: [HOUR_MS, HOUR_MS] }, { state: 'Suspended' }, 'Unknown Suspending'],
   ['destroying', { destroyMs: [HOUR_MS, HOUR_MS] }, undefined, 'Unknown Destroying'],
 ] as const)(
-  'A cloud that does what it is asked for in the end is told of as %s within a minute',
+  'When the cloud does in the end what it was asked for, Ready reports %s within a minute',
   async (status, knobs, spec, told) => {
     const bench = await running();
     bench.simulator.setKnobs(knobs);
@@ -175,7 +175,7 @@ test.each([
   ['Delete', 'destroyed'],
   ['Suspend', 'suspended'],
 ] as const)(
-  'Of a cluster that the cloud does not show any more a Warning Event tells once its object goes (%s)',
+  'A Warning Event reports a cluster that the cloud no longer shows when its object is deleted (%s)',
   async (deletionPolicy, end) => {
     const bench = await running();
     await bench.edit({ deletionPolicy });
@@ -193,7 +193,7 @@ test.each([
   60_000,
 );
 
-test('A cloud that refuses a change, and takes a suspension that it does not show, is asked for the change once, and only of the suspension is told then', async () => {
+test('A change that the cloud refuses is sent once, and while a suspension that it accepted does not show, Ready reports only that', async () => {
   const bench = await running();
   const take = taking('suspending');
   const refusal = { code: 'TOO_LARGE', message: 'No' };

@@ -10,28 +10,28 @@ import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, createTeam } from '../../src/simulator/simulator.ts';
 import { CLUSTERS, KINDS, NAMESPACE, SPACES, statusOf } from './view.ts';
 
-/** One request to the management API, as the one saw it who answered. */
+/** One request to the management API, as the cloud saw it. */
 export interface Asked {
-  /** By the monotonic clock, in milliseconds. */
+  /** When, by the monotonic clock in milliseconds. */
   readonly at: number;
   readonly method: HttpRequest['method'];
   readonly path: string;
   readonly space: string;
-  /** The cluster that is to be deployed; '' for all other requests. */
+  /** The id of the cluster to deploy; '' for all other requests. */
   readonly deploys: string;
-  /** 0: there was no answer. */
+  /** The status code; 0 without an answer. */
   readonly status: number;
 }
 
-/** What is asked of the management API, and what stands in front of it. */
+/** Answers requests to the management API, or passes them on. */
 export type Front = (request: HttpRequest, pass: HttpTransport) => ReturnType<HttpTransport>;
 
 const LEVELS = ['write', 'admin'] as const;
 const KNOBS = { provisionMs: [5_000, 5_000], latencyMs: [10, 10] } as const;
 
 /**
- * An operator as it is started by default, with many spaces and clusters, at a cloud of which `front` answers first. The cloud
- * knows `others`, too, of which no object tells yet.
+ * An operator with default settings, many spaces and many clusters. `front` answers requests to the cloud first. `others` are
+ * spaces that exist in the cloud but have no object yet.
  */
 export async function aCrowd(
   spaces: readonly string[],

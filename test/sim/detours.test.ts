@@ -12,19 +12,19 @@ import { isReady } from './scenario.ts';
 import { CLUSTERS, DATABASES, SPACES, specOf, USERS } from './view.ts';
 import { World } from './world.ts';
 
-/** Three hundred of each kind were played once, and all came back. */
+/** Runs for each kind. Three hundred were played once, and all came back. */
 const RUNS = 50;
 const SEED = 20_261_125;
 const DETOUR_MINUTES = 12;
-/** After the longest pause between two tries. */
+/** Time to come back. It includes the longest pause between two tries. */
 const BOUND_MINUTES = 35;
 const TIMEOUT_MS = 300_000;
 const SIZE_GB = 100;
 const SCHEMA = 'define attribute name, value string;';
 
 /**
- * Names of what is there and of what is not, durations, and what means something in a template or a URL. No definition: what a
- * schema defined is not taken away with its text. No time so short that a key is busy, as it is asked to be.
+ * Names of what exists and of what does not, durations, and text with a meaning in a template or a URL. No schema definitions, as
+ * what they define stays when the text is removed. No times so short that they would rightly keep a key busy.
  */
 const TEXTS = [
   ...['production', 'orders', 'app', 'sales', 'nothing', 'cloud-read', 'cloud-admin', 'factory-login'],
@@ -33,7 +33,7 @@ const TEXTS = [
   ...['https://{host}:{port}', 'https://cloud.example.com', '{{ username }}', '{{ x }}'],
 ];
 
-/** Objects of all kinds, each as it should be. */
+/** Creates objects of all kinds, all of them Ready. */
 async function aStand(): Promise<World> {
   const world = new World();
   const { people } = world;
@@ -49,7 +49,7 @@ async function aStand(): Promise<World> {
   return world;
 }
 
-/** All that there is in the cloud, on the server and in Kubernetes, but for passwords and what tells of times. */
+/** Returns what exists in the cloud, on the server and in Kubernetes, without passwords and times. */
 function standOf({ view, kube }: World): unknown {
   const servers = view.clusters().map(({ database: { users, databases } }) => ({
     users: [...users.keys()].sort(),
@@ -61,7 +61,7 @@ function standOf({ view, kube }: World): unknown {
   return { summary: view.summary(), servers, secrets: secrets.sort((one, other) => (one.name < other.name ? -1 : 1)) };
 }
 
-/** As a merge patch, what makes one of the other. */
+/** Returns the merge patch that turns one spec into the other. */
 function difference(from: SpecChange, to: SpecChange): SpecChange {
   const gone = Object.keys(from).filter((field) => to[field] === undefined);
   const others = Object.entries(to).filter(([, value]) => value !== undefined);
@@ -78,7 +78,7 @@ function isFields(value: unknown): value is SpecChange {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An object gets the change, and is as before some minutes later. */
+/** Changes an object's spec, takes that back some minutes later, and expects everything to be as before. */
 async function detour(name: string, resource: Resource, change: SpecChange): Promise<void> {
   const world = await aStand();
   const { clock, people, view, invariants } = world;
@@ -103,9 +103,9 @@ test.each<[string, string, Resource, ResourceDefinition]>([
   ['DatabaseUser', 'app', USERS, databaseUserDefinition as ResourceDefinition],
   ['Database', 'sales', DATABASES, databaseDefinition as ResourceDefinition],
 ])(
-  'Whatever the spec of a %s was for some minutes, all is as before once it is what it was',
+  'Whatever the spec of a %s was for some minutes, everything is as before once the spec is',
   async (_, name, resource, definition) => {
-    // A cluster that has grown stays as large.
+    // A cluster never shrinks again.
     const changes = arbitraryChange(definition, TEXTS, { storageSizeGB: SIZE_GB });
     const comesBack = fc.asyncProperty(changes, (change) => detour(name, resource, change));
     await fc.assert(comesBack, { numRuns: RUNS, seed: SEED });

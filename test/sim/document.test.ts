@@ -14,12 +14,12 @@ const MAIN = join(import.meta.dirname, 'main.ts');
 const ROOT = join(import.meta.dirname, '../..');
 
 describe('docs/reliability.md', () => {
-  it.each(Object.entries(TABLES))('tells of all %s as they are (else: UPDATE_DOCS=1)', (name, table) => {
+  it.each(Object.entries(TABLES))('has the current table of %s (if not, run with UPDATE_DOCS=1)', (name, table) => {
     if (process.env['UPDATE_DOCS'] === '1') write(name, table());
     expect(written(name)).toBe(table());
   });
 
-  it('names for each kind of mistake what looks for it, and nothing that is not there', () => {
+  it('names, for each kind of mistake, what looks for it, and nothing that does not exist', () => {
     const known = new Set([
       ...[...FAULT_NAMES, ...READ_FAULT_NAMES, ...SCENARIOS.map(({ name }) => name)].map((name) => `\`${name}\``),
       ...Object.keys(INVARIANTS).map((name) => `"${name}"`),
@@ -44,7 +44,7 @@ describe('docs/reliability.md', () => {
 });
 
 describe('Deliberate mistakes in the operator', () => {
-  it('are at least thirty, and each fits the code', () => {
+  it('number at least thirty, and each fits the code', () => {
     expect(MUTATIONS.length).toBeGreaterThanOrEqual(30);
     for (const mutation of MUTATIONS)
       for (const [file] of mutation.changes) expect(mutated(mutation, file)).not.toBe('');
@@ -52,7 +52,7 @@ describe('Deliberate mistakes in the operator', () => {
 });
 
 test('Each deliberate mistake breaks an invariant, the one that docs/reliability.md names', () => {
-  // In a process of its own: modules are loaded with a change in them.
+  // In a process of its own, as it loads changed modules.
   const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, '--mutations'], { encoding: 'utf8' });
   expect(status, stdout + stderr).toBe(0);
 }, 900_000);

@@ -7,7 +7,7 @@ import { SCENARIOS } from './scenarios.ts';
 
 const PATH = new URL('../../docs/reliability.md', import.meta.url);
 
-/** What found a mutation, without what shifts with each change of the operator. */
+/** What found a mutation, without the details that shift with each change of the operator. */
 export interface Found {
   readonly mutation: Mutation;
   readonly scenario: string;
@@ -15,13 +15,13 @@ export interface Found {
   readonly invariant: string;
 }
 
-/** Tables of docs/reliability.md that follow from the code, by the name between their marks. */
+/** Tables of docs/reliability.md that are generated from the code, by the name in their marks. */
 export const TABLES = {
   faults: () => table(['Fault', 'What happens'], Object.entries(FAULTS)),
   looks: () => table(['Fault', 'What happens'], Object.entries(READ_FAULTS)),
   invariants: () =>
     table(
-      ['Invariant', 'What must hold', 'Looked at'],
+      ['Invariant', 'What must hold', 'Checked'],
       Object.entries(INVARIANTS).map((each) => [
         ...each,
         IN_THE_END.some((name) => name === each[0]) ? 'in the end' : 'all the time',
@@ -32,12 +32,12 @@ export const TABLES = {
 
 export function mutationTable(found: readonly Found[]): string {
   return table(
-    ['Mutation', 'What the operator does wrong then', 'Found in', 'by fault', 'as invariant'],
+    ['Mutation', 'What the operator does wrong', 'Found in', 'by fault', 'as invariant'],
     found.map(({ mutation: { name, about }, scenario, fault, invariant }) => [name, about, scenario, fault, invariant]),
   );
 }
 
-/** The part of the document between the marks of that name. */
+/** Returns the part of the document between the marks of that name. */
 export function written(name: string): string {
   return partOf(readFileSync(PATH, 'utf8'), name).text;
 }
@@ -56,7 +56,7 @@ function partOf(document: string, name: string) {
   return { start, end, text: document.slice(start, end) };
 }
 
-/** As the formatter of the other documents would align it. */
+/** Returns a Markdown table with aligned columns, as in the other documents. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
   const line = (cells: readonly string[]) =>

@@ -8,26 +8,26 @@ interface Told {
   readonly name: string;
   readonly namespace: string | undefined;
   last: string;
-  /** How often it came to have each reason. */
+  /** How often Ready has changed to each reason. */
   readonly times: Map<string, number>;
-  /** Those that it has come to have where an Event could be written, and when first. */
+  /** Reasons of changes for which an Event could be written, and when each first came. */
   readonly toBeTold: Map<string, number>;
 }
 
-/** An Event that is on its way when its namespace begins to end comes too late. */
+/** How long an Event may be on its way. If its namespace begins to terminate meanwhile, it comes too late. */
 const ON_ITS_WAY_MS = 5_000;
 
-/** Events of Ready, of which there is one at most for each change: some are lost, and none is told of what stayed as it was. */
+/** Compares Events with changes of Ready: at most one for each change, as some are lost, and none without a change. */
 export class EventsTold {
   readonly #world: World;
-  /** By uid. */
+  /** What was seen of each object, by uid. */
   readonly #ready = new Map<string, Told>();
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  /** To be asked after each effect, as each change counts. */
+  /** Must be called after each effect, as each change counts. */
   *tooMany(): Iterable<string> {
     const { view, kube } = this.#world;
     for (const resource of KINDS) for (const object of view.objects(resource)) this.#look(object);
@@ -37,20 +37,20 @@ export class EventsTold {
       const name = reasonOf({ regarding, reason });
       const count = (told.get(name) ?? 0) + (series?.count ?? 1);
       told.set(name, count);
-      // Others tell of something else than Ready.
+      // Other Events do not report Ready.
       const times = this.#ready.get(regarding.uid)?.times.get(reason);
       if (times !== undefined && count > times)
-        yield `${count} Events tell that ${regarding.name} is ${reason}, which it came to be ${times} times`;
+        yield `${count} Events report that ${regarding.name} is ${reason}, which it became ${times} times`;
     }
   }
 
-  /** Where nothing was lost, and nobody ended before it told. */
+  /** Describes missing Events. For runs in which nothing is lost, and no process ends before it has sent them. */
   *untold(): Iterable<string> {
     const told = new Set(this.#world.kube.all(EVENTS).map((event) => reasonOf(event as unknown as Event)));
     for (const [uid, { name, namespace, toBeTold }] of this.#ready)
       for (const [reason, at] of toBeTold)
         if (!told.has(`${uid} ${reason}`) && !this.#isTerminating(namespace, at + ON_ITS_WAY_MS))
-          yield `No Event tells that ${name} came to be ${reason}`;
+          yield `No Event reports that ${name} became ${reason}`;
   }
 
   #look(object: FakeObject): void {

@@ -3,7 +3,7 @@ import type { Fault } from './faults.ts';
 import { REFUSALS } from './scenarios/refusals.ts';
 import { SEVERAL_SERVERS } from './scenarios/several-servers.ts';
 
-/** What befalls the cloud, its servers and what is known of them. What befalls watches and clocks is alike in all scenarios. */
+/** Faults of the cloud, its servers and what is known of them. Faults of watches and clocks are alike in all scenarios. */
 const OF_CLUSTERS: ReadonlySet<Fault> = new Set<Fault>([
   'crashBefore',
   'crashAfter',

@@ -2,7 +2,7 @@ import { describeEveryFault } from './every-fault.ts';
 import type { Fault } from './faults.ts';
 import { NAMESPACES_APART } from './scenarios/namespaces.ts';
 
-/** What decides who hears of what in another namespace, and what people do in one of them. Of the rest, seeds are enough. */
+/** Faults that decide who hears of what in another namespace, and what people do in one of them. Seeds cover the rest. */
 const BETWEEN_NAMESPACES: ReadonlySet<Fault> = new Set<Fault>([
   'crashAfter',
   'lateLanding',

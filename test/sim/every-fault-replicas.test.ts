@@ -2,7 +2,7 @@ import { describeEveryFault } from './every-fault.ts';
 import { FOR_REPLICAS } from './faults.ts';
 import { scenarioNamed } from './scenarios.ts';
 
-/** Where a process leaves most half done. Of the others: npm run sim -- --every --replicas 2. */
+/** Scenarios where a process leaves most half done. For the others: npm run sim -- --every --replicas 2. */
 const CHOSEN = [
   'deploy',
   'change',
@@ -21,5 +21,5 @@ const CHOSEN = [
   'database-with-schema',
 ];
 
-// What one process does wrong on its own, it does wrong with another beside it: here is what only two can do.
+// A mistake of a single process is found in other tests: these faults matter only with two.
 describeEveryFault(CHOSEN.map(scenarioNamed), { replicas: 2, faults: FOR_REPLICAS });

@@ -2,7 +2,7 @@ import { describeEveryFault } from './every-fault.ts';
 import { FOR_REPLICAS, OF_SHARDS } from './faults.ts';
 import { scenarioNamed } from './scenarios.ts';
 
-// Two processes share the spaces. In all other scenarios: npm run sim -- --every --shards. With three of them, and with all faults, the seeds do.
+// Two processes share the spaces. For all other scenarios: npm run sim -- --every --shards. Seeds play three processes, and all faults.
 describeEveryFault(['two-spaces', 'space-named-twice'].map(scenarioNamed), {
   replicas: 2,
   shards: true,
@@ -15,7 +15,7 @@ describeEveryFault(['two-spaces-rotate', 'two-spaces-busy'].map(scenarioNamed), 
   faults: FOR_REPLICAS,
   inTurn: true,
 });
-// Whose an object is that is still in hand changes where its space goes.
+// When the space goes, an object that is still being worked on changes its owner.
 describeEveryFault(['race-for-username', 'two-users-at-once'].map(scenarioNamed), {
   replicas: 2,
   shards: true,

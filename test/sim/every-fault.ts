@@ -7,12 +7,12 @@ import type { Run } from './run.ts';
 import type { Scenario } from './scenario.ts';
 
 const SHOWN = 3;
-/** Ends what hangs, also on a machine that has much else to do. */
+/** Ends a run that hangs. Long enough for a busy machine. */
 const TIMEOUT_MS = 1_200_000;
 
 /**
- * Faults that leave nearly the same to do: where not all are struck at an effect, one of each sort is, in its turn. All of them:
- * npm run sim -- --every.
+ * Faults that leave nearly the same work. Where not all faults strike an effect, those of one sort take turns. To play all of
+ * them: npm run sim -- --every.
  */
 const ALIKE: readonly (readonly Fault[])[] = [
   ['lostAnswer', 'gatewayTimeout', 'truncated'],
@@ -25,9 +25,9 @@ const ALIKE: readonly (readonly Fault[])[] = [
   ['delete', 'recreate'],
   ['deleteAround', 'terminate'],
 ];
-/** The same, where there is a Lease to lose. */
+/** The same if there is a Lease to lose. */
 const ALIKE_OF_SEVERAL: readonly (readonly Fault[])[] = [...ALIKE, ['freeze', 'suspendMachine', 'stopMachine']];
-/** Those on which the others are built: all faults are struck at each of their effects, and at each of their looks over HTTP. */
+/** Scenarios that others build on: all faults strike at each of their effects, and at each of their looks over HTTP. */
 export const THOROUGHLY: ReadonlySet<string> = new Set([
   'deploy',
   'rotate',
@@ -39,13 +39,13 @@ export const THOROUGHLY: ReadonlySet<string> = new Set([
 ]);
 
 interface Struck extends Pick<Plan, 'replicas' | 'shards'> {
-  /** Default: all. */
+  /** The faults to strike. Default: all. */
   readonly faults?: Iterable<Fault>;
-  /** Of those that are alike one at each effect. Default: of all but a few scenarios, where `faults` are not named. */
+  /** Faults that are alike take turns. Default: if `faults` is not given, and only for scenarios not in THOROUGHLY. */
   readonly inTurn?: boolean;
 }
 
-/** Each of the scenarios, with every fault at each of its effects, or with `faults`; and with what else is planned. */
+/** Plays each scenario with every fault, or those in `faults`, at each of its effects. `planned` completes the plan. */
 export function describeEveryFault(
   scenarios: readonly Scenario[],
   { faults, inTurn = faults === undefined, ...planned }: Struck = {},
@@ -64,7 +64,7 @@ export function describeEveryFault(
       '%s ends as it does without faults, and does no harm on the way',
       async (scenario) => {
         const isThorough = !inTurn || (faults === undefined && THOROUGHLY.has(scenario));
-        // Tokens and logins are looked after at rest in all scenarios alike.
+        // At rest, tokens and logins are renewed in the same way in all scenarios.
         const isAlike = (effect: Effect, { ended }: Run) => effect.index > ended.effects && isLogin(effect);
         const all = playEvery({ ...planned, scenario, strikes: [] }, (effect, clean) =>
           isThorough || !isAlike(effect, clean) ? faultsAt(effect, isThorough) : [],
@@ -76,7 +76,7 @@ export function describeEveryFault(
   });
 }
 
-/** Each of the plans, with faults at its looks. */
+/** Plays each of the plans with faults at its looks. */
 export function describeEveryRead(plans: readonly string[], faultsAt: (read: Read) => readonly ReadFault[]): void {
   describe('Every fault at every look', () => {
     it.each(plans)(
@@ -89,7 +89,7 @@ export function describeEveryRead(plans: readonly string[], faultsAt: (read: Rea
   });
 }
 
-/** Resolves with how many there were. */
+/** Resolves with the number of runs. */
 async function expectGood(runs: AsyncIterable<Run>): Promise<number> {
   const reports: string[] = [];
   const failed: string[] = [];
@@ -100,6 +100,6 @@ async function expectGood(runs: AsyncIterable<Run>): Promise<number> {
     failed.push(textOf(plan));
     if (reports.length < SHOWN) reports.push(report);
   }
-  expect(failed, `${failed.length} of ${count} runs fail:\n${reports.join('\n\n')}`).toEqual([]);
+  expect(failed, `${failed.length} of ${count} runs failed:\n${reports.join('\n\n')}`).toEqual([]);
   return count;
 }

@@ -3,16 +3,16 @@ import { READ_FAULTS_OF, type Read, type ReadFault } from './reads.ts';
 import { NAMESPACES_APART } from './scenarios/namespaces.ts';
 import { SCENARIOS } from './scenarios.ts';
 
-/** In which a process begins, and lists everything; or may read Secrets by their names only. */
+/** Plans in which a process begins, and lists everything, or may read Secrets by name only. */
 const STRUCK_BY_ALL = ['deploy 4:crashAfter', 'database-with-schema 4:crashAfter', 'user secrets=get'];
-/** They look at the same things again and again, or but for one at what others look at, too. */
+/** Scenarios that repeat the same looks, or look, with one exception, only at what others look at, too. */
 const REPETITIVE: readonly string[] = [
   'two-spaces-rotate',
   'two-spaces-busy',
   ...NAMESPACES_APART.map(({ name }) => name),
 ];
 
-/** The operator handles all alike, but for how long it waits: so one at each look, each in its turn. */
+/** The operator handles all faults alike, except for how long it waits: they take turns, one at each look. */
 function inTurn({ to, index }: Read): readonly ReadFault[] {
   const fault = READ_FAULTS_OF.kube[index % READ_FAULTS_OF.kube.length];
   return to === 'http' || fault === undefined ? [] : [fault];
@@ -23,7 +23,7 @@ describeEveryRead(
   SCENARIOS.map(({ name }) => name).filter((name) => !REPETITIVE.includes(name)),
   inTurn,
 );
-// Whom a selector admits follows from these.
+// These looks decide whom a selector admits.
 describeEveryRead(['grant-withdrawn', 'granted-again'], ({ what }) =>
   what.startsWith('get namespaces/') ? READ_FAULTS_OF.kube : [],
 );

@@ -3,9 +3,9 @@ import { READ_FAULTS_OF, type Read, type ReadFault } from './reads.ts';
 import { NAMESPACES_APART } from './scenarios/namespaces.ts';
 import { SCENARIOS } from './scenarios.ts';
 
-/** After these it is looked again, and only how soon is another. */
+/** After these the look is repeated, and only how soon differs. */
 const NO_ANSWER: readonly ReadFault[] = ['unauthorized', 'forbidden', 'throttled', 'misrouted', 'hang'];
-// Over HTTP nobody hears of namespaces.
+// Namespaces do not show over HTTP.
 const OTHERS = SCENARIOS.filter((scenario) => !NAMESPACES_APART.includes(scenario))
   .map(({ name }) => name)
   .filter((name) => !THOROUGHLY.has(name));
@@ -14,7 +14,7 @@ function ofHttp({ to }: Read): readonly ReadFault[] {
   return to === 'http' ? READ_FAULTS_OF.http : [];
 }
 
-/** Each in its turn, where it is not answered. */
+/** Faults without an answer take turns. */
 function inTurn(read: Read): readonly ReadFault[] {
   const turn = NO_ANSWER[read.index % NO_ANSWER.length];
   return ofHttp(read).filter((fault) => fault === turn || !NO_ANSWER.includes(fault));

@@ -4,7 +4,7 @@ import { READ_FAULTS_OF, type Read, type ReadFault, strikesRead, worthStriking }
 import { play, type Run } from './run.ts';
 import { scenarioNamed } from './scenarios.ts';
 
-/** Plays a plan without faults, and then with every fault, or with these, at every effect. */
+/** Plays a plan without faults, and then with every fault, or those of `faultsAt`, at every effect. */
 export async function* playEvery(
   base: Plan,
   faultsAt: (effect: Effect, clean: Run) => Iterable<Fault> = () => FAULT_NAMES,
@@ -23,12 +23,12 @@ export async function* playEvery(
   }
 }
 
-/** Plays a plan, and then with everything that can go wrong at a look, at every look. */
+/** Plays a plan, and then again with every fault at every look. */
 export async function* playEveryRead(base: Plan): AsyncGenerator<Run> {
   yield* playReads(base, ({ to }) => READ_FAULTS_OF[to]);
 }
 
-/** Plays a plan, and then with these faults at its looks. */
+/** Plays a plan, and then again with these faults at its looks. */
 export async function* playReads(base: Plan, faultsAt: (read: Read) => readonly ReadFault[]): AsyncGenerator<Run> {
   const clean = await play(base);
   yield clean;

@@ -2,47 +2,48 @@
 export const FAULTS = {
   crashBefore: 'the process ends before the effect',
   crashAfter: 'the process ends after the effect',
-  crashTwice: 'the process ends after the effect, and the one after it before its first effect',
-  upgrade: 'the process ends, and the next one finds statuses as an older version wrote them',
+  crashTwice: 'the process ends after the effect, and the next one before its first effect',
+  upgrade: 'the process ends, and the next one finds statuses as written by an older version',
   lostAnswer: 'the effect takes place, the answer is lost',
   lateLanding: 'the answer is lost, and the effect takes place half a minute later',
-  gatewayTimeout: 'the effect takes place, and who stands before the other side answers 504',
+  gatewayTimeout: 'the effect takes place, and a gateway in front of the other side answers 504',
   truncated: 'the effect takes place, and its answer ends halfway',
   serverError: 'the other side answers 500 or 503 and does nothing',
-  misrouted: 'a router before the other side answers 404 with a page, and nothing is done',
-  unauthorized: 'the other side answers 401, as if the token had ended, and does nothing',
-  forbidden: 'the other side answers 403, as a rule for access that came meanwhile, and does nothing',
-  throttled: 'the other side answers 429, with Retry-After: 30, and does nothing',
+  misrouted: 'a router in front of the other side answers 404 with a page, and nothing is done',
+  unauthorized: 'the other side answers 401, as if the token had expired, and does nothing',
+  forbidden: 'the other side answers 403, as if access had been taken away, and does nothing',
+  throttled: 'the other side answers 429 with Retry-After: 30, and does nothing',
   reset: 'the connection breaks before the request arrives',
   conflict: 'a patch is refused with 409, as if somebody had written in between',
   flaky: 'for two minutes every third call fails',
-  stale: 'watches tell nothing for 20 s',
-  duplicate: 'for a minute watches tell the last five events again after each, in their order',
-  gap: 'watches break for 30 s, and what they missed is forgotten (410)',
-  oldList: 'as gap, and for two minutes lists are as old as they may be',
+  stale: 'watches deliver nothing for 20 s',
+  duplicate: 'for a minute watches repeat the last five events after each event, in order',
+  gap: 'watches break for 30 s, and the events they missed are gone (410)',
+  oldList: 'like gap, and for two minutes lists are as old as they may be',
   restart: 'the API server restarts: 429 until its storage is there, then 410',
   apiOutage: 'nobody reaches the API server for three minutes',
   cloudOutage: 'nobody reaches the management API for ten minutes',
   serverOutage: 'nobody reaches a database server for five minutes',
-  freeze: 'the process stands still for 45 s after the effect, and goes on',
-  suspendMachine: 'as freeze, and its monotonic clock stands still as well',
-  stopMachine: 'as freeze, and no clock of the process goes on: a virtual machine that was stopped',
-  partition: 'the process does not reach the API server for a minute, and hears nothing from it',
-  stolenLease: 'somebody else stands in the Lease',
+  freeze: 'the process stands still for 45 s after the effect, then goes on',
+  suspendMachine: 'like freeze, and its monotonic clock stands still as well',
+  stopMachine: 'like freeze, and all clocks of the process stand still: a virtual machine that was stopped',
+  partition: 'the process cannot reach the API server for a minute, and hears nothing from it',
+  stolenLease: 'somebody else becomes the holder of the Lease',
   clockForward: 'the wall clock of every process is a day ahead, for 20 minutes',
   clockBack: 'the wall clock of every process is a day behind, for 20 minutes',
-  primaryMoves: 'another one of several servers takes the changes, and Lists name them the other way round',
-  serverLeaves: 'as primaryMoves, and the one that took the changes is down for two minutes',
-  edit: 'a person edits the object, without changing what it means',
-  replace: 'a person replaces the object by its manifest, which takes away its finalizers',
-  mistake: 'a person makes a mistake in the manifest, and takes it back after five minutes',
-  sleep: 'a person has the cluster suspended, which the object is or is on, and takes that back after five minutes',
+  primaryMoves: 'another one of several servers takes the changes, and Lists name the servers in reverse order',
+  serverLeaves: 'like primaryMoves, and the server that took the changes is down for two minutes',
+  edit: 'a person edits the object without changing what it means',
+  replace: 'a person replaces the object by its manifest, which removes its finalizers',
+  mistake: 'a person makes a mistake in the manifest, and undoes it after five minutes',
+  sleep: "a person suspends the object's cluster, and undoes it after five minutes",
   pause: 'a person pauses the object for five minutes',
-  meddle: 'another controller has a finalizer and a condition of its own on the object, for five minutes',
-  wrongToken: 'a person replaces the API tokens by wrong ones, and puts them right after five minutes',
+  meddle: 'for five minutes another controller has a finalizer and a condition of its own on the object',
+  wrongToken: 'a person replaces the API tokens by wrong ones, and corrects them after five minutes',
   delete: 'a person deletes the object',
   recreate: 'a person deletes the object and creates it again',
-  deleteAround: 'a person deletes what the object is in: the space of a cluster, the cluster of a user or database',
+  deleteAround:
+    'a person deletes what the object belongs to: the space of a cluster, the cluster of a user or database',
   loseSecret: 'a person deletes the Secrets that the operator wrote',
   terminate: 'a person deletes the namespace of the object',
 } as const;
@@ -51,13 +52,13 @@ export type Fault = keyof typeof FAULTS;
 
 export const FAULT_NAMES = Object.keys(FAULTS) as readonly Fault[];
 
-/** Those that seeds choose from: with calls that take their time, what a stopped machine had under way may do harm. */
+/** The faults that seeds choose from. Not stopMachine: where calls are slow, calls that were under way may do harm. */
 export const OF_CHANCE: readonly Fault[] = FAULT_NAMES.filter((name) => name !== 'stopMachine');
 
-/** Only where a cluster has several servers. */
+/** Faults for clusters with several servers. */
 export const OF_SEVERAL: ReadonlySet<Fault> = new Set<Fault>(['primaryMoves', 'serverLeaves']);
 
-/** After these, something else may be asked for than before, so that the scenario ends elsewhere. */
+/** Faults that may change what is asked for, so that the scenario ends differently. */
 export const TURNS: ReadonlySet<Fault> = new Set<Fault>([
   'delete',
   'recreate',
@@ -66,7 +67,7 @@ export const TURNS: ReadonlySet<Fault> = new Set<Fault>([
   'terminate',
 ]);
 
-/** What takes the Lease from a process, or makes it late: these are played with two processes. */
+/** Faults that take the Lease from a process or delay it. They are played with two processes. */
 export const FOR_REPLICAS: ReadonlySet<Fault> = new Set<Fault>([
   'freeze',
   'suspendMachine',
@@ -75,7 +76,7 @@ export const FOR_REPLICAS: ReadonlySet<Fault> = new Set<Fault>([
   'stolenLease',
 ]);
 
-/** What befalls processes that share the spaces, what they see of one another, and who has what. What befalls the cloud is alike whoever acts. */
+/** Faults of processes that share the spaces, and of what they see of each other. Faults of the cloud are the same whoever acts. */
 export const OF_SHARDS: ReadonlySet<Fault> = new Set<Fault>([
   ...FOR_REPLICAS,
   'crashBefore',
@@ -98,7 +99,7 @@ export const OF_SHARDS: ReadonlySet<Fault> = new Set<Fault>([
   'terminate',
 ]);
 
-/** Of these a single process without a Lease makes nothing, or nothing else than `freeze` does. */
+/** Faults that do nothing to a single process without a Lease, or nothing that `freeze` does not. */
 export const NOTHING_ALONE: ReadonlySet<Fault> = new Set<Fault>([...FOR_REPLICAS].filter((name) => name !== 'freeze'));
 
 /** An effect: a write to the Kubernetes API, or an HTTP request that is not a GET. */
@@ -107,27 +108,27 @@ export interface Effect {
   readonly to: 'kube' | 'http';
   /** Such as `patch databaseclusters/orders status` or `POST /api/v1/...`. */
   readonly what: string;
-  /** Of a request. */
+  /** The URL of a request. */
   readonly url?: string;
-  /** Of a Kubernetes object. */
+  /** The namespace of a Kubernetes object. */
   readonly namespace?: string;
-  /** Of a Kubernetes object that is created. */
+  /** The labels of a Kubernetes object that is created. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Getting an access token, and a sign-in: no effects but for what they are answered. */
+/** Reports whether the request gets an access token or signs in. It has no effect apart from its answer. */
 export function isLogin({ what }: Pick<Effect, 'what'>): boolean {
   return what.endsWith('/auth') || what.endsWith('/signin');
 }
 
-/** A login or a token that is refused is a wrong one, which is no fault on the way: what follows from it is another scenario. */
+/** Reports whether the fault refuses a login or token. That would mean a wrong login, which other scenarios play. */
 export function isWrongLogin(effect: Pick<Effect, 'what'>, fault: Fault): boolean {
   return (fault === 'unauthorized' || fault === 'forbidden') && isLogin(effect);
 }
 
-/** Whether a fault at this effect is something else than the same fault elsewhere. */
+/** Reports whether the fault is worth playing at this effect: whether it differs there from other faults. */
 export function strikes({ to, what }: Omit<Effect, 'index'>, fault: Fault): boolean {
-  // Events are only told of, and can be lost: of these a crash is enough.
+  // Events only inform, and may be lost: a crash is enough.
   if (what.startsWith('create events')) return fault === 'crashAfter';
   if (fault === 'misrouted' || fault === 'truncated') return to === 'http';
   if (isWrongLogin({ what }, fault)) return false;

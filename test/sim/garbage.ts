@@ -5,15 +5,15 @@ import type { FakeKube, FakeObject } from '../../src/sandbox/fake-kube.ts';
 import { KINDS } from './view.ts';
 
 const SECOND_MS = 1_000;
-/** Of what is left without an owner, Kubernetes hears by its own watches, and so some time later. */
+/** Kubernetes learns by its own watches, and so some time later, that an object has lost its owner. */
 const SOON_MS = 2 * SECOND_MS;
 const LATE_MS = 30 * SECOND_MS;
 
-/** Kubernetes' garbage collector: a Secret that has owners goes after the last of them. */
+/** Kubernetes' garbage collector: deletes a Secret with owners after the last of them. */
 export class Garbage {
   readonly #clock: Clock;
   readonly #kube: FakeKube;
-  /** From 0 to 1: how late it is. */
+  /** How late it is, from 0 to 1. */
   readonly #delay: () => number;
 
   constructor(clock: Clock, kube: FakeKube, delay: () => number) {
@@ -22,12 +22,12 @@ export class Garbage {
     this.#delay = delay;
   }
 
-  /** Something may have lost its owner. */
+  /** Called when something may have lost its owner. */
   collectSoon(): void {
     this.#clock.after(SOON_MS + this.#delay() * (LATE_MS - SOON_MS), () => this.#collect());
   }
 
-  /** By uid: an object that was created again under the name is no owner. */
+  /** Compares uids: an object that was created again with the same name is no owner. */
   #collect(): void {
     const kube = this.#kube;
     const living = new Set(KINDS.flatMap((resource) => kube.all(resource)).map(({ metadata: { uid } }) => uid));

@@ -2,18 +2,18 @@ import { expect, test } from 'vitest';
 import { aCrowd } from './crowd.ts';
 import { CLUSTERS, NAMESPACE, SPACES, USERS } from './view.ts';
 
-/** So many times as many as there are workers. */
+/** Three times the number of workers. */
 const HANGING = 30;
-/** A cluster that is created alone is provisioned in 5 s, and secured in half a second. */
+/** A cluster on its own is provisioned in 5 s, and secured in half a second. */
 const ALONE_MS = 5_600;
-/** Until a substitute works in the place of a pass that hangs. */
+/** The time until a substitute takes the place of a pass that hangs. */
 const SUBSTITUTE_MS = 7_000;
-/** A call that hangs still, a pause of up to half a minute, and some seconds until the circuit breaker lets the server be tried. */
+/** A call that still hangs, a pause of up to half a minute, and some seconds until the circuit breaker lets one try the server. */
 const FOUND_MS = 20_000 + 30_000 + 10_000;
 
 type Crowd = Awaited<ReturnType<typeof aCrowd>>;
 
-/** Clusters whose servers take connections and never answer, each with a user, in the spaces by turns. */
+/** Creates clusters whose servers accept connections and never answer, spread over the spaces, each with a user. */
 async function aHangingCrowd(spaces: readonly string[], count = HANGING) {
   const crowd = await aCrowd([...new Set([...spaces, 'production', 'staging'])]);
   const { clock, kube, simulator } = crowd;
@@ -39,7 +39,7 @@ async function aHangingCrowd(spaces: readonly string[], count = HANGING) {
   return { ...crowd, names, heal };
 }
 
-/** How long it takes until a new cluster in the space, and then a new user on it, are Ready. */
+/** Returns how long a new cluster in the space, and then a new user on it, take to become Ready: the longer of both. */
 async function newcomers({ clock, createCluster, create, readyOf, isReady }: Crowd, name: string, space: string) {
   const begin = clock.monotonic();
   await createCluster(name, space);
@@ -54,7 +54,7 @@ test.each([
   ['in one space', ['production']],
   ['in ten spaces', Array.from({ length: 10 }, (_, index) => `space-${index}`)],
 ])(
-  'Beside servers that hang, of three times as many clusters as there are workers, %s, newcomers are Ready as soon as ever',
+  'While servers of three times as many clusters as workers hang, %s, new objects are Ready as soon as ever',
   async (_, spaces) => {
     const crowd = await aHangingCrowd(spaces);
     const { clock, names } = crowd;
@@ -70,7 +70,7 @@ test.each([
   120_000,
 );
 
-test('Of a hundred servers that hang, one that is back is Ready soon, and so is the user on it', async () => {
+test('When one of a hundred hanging servers is back, its cluster is Ready soon, and so is the user on it', async () => {
   const crowd = await aHangingCrowd(['production'], 100);
   const { clock, names, heal, isReady, readyOf } = crowd;
   await clock.advance(10 * 60_000);

@@ -5,11 +5,11 @@ import { SECRETS } from '../../src/kube/api.ts';
 import { aCrowd, type Front } from './crowd.ts';
 import { SPACES } from './view.ts';
 
-/** So many DatabaseSpaces as a tenant can create in a minute. */
+/** As many DatabaseSpaces as a tenant can create in a minute. */
 const HANGING = 300;
 const MINUTE_MS = 60_000;
 
-test('DatabaseSpaces of one namespace whose cloud never answers do not hold up those of another one', async () => {
+test('DatabaseSpaces whose cloud never answers do not hold up those of another namespace', async () => {
   let hang = (_ms: number): Promise<void> => Promise.resolve();
   const front: Front = async (request, pass) => {
     if (!request.headers?.['authorization']?.startsWith('Basic mallory')) return pass(request);

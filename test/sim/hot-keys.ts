@@ -2,39 +2,39 @@ import type { PassResult } from './passes.ts';
 
 const WINDOW_MINUTES = 5;
 const WINDOW_MS = WINDOW_MINUTES * 60_000;
-/** Of one key, whatever it is told of meanwhile: most that a run of the operator as it is was seen to need are half of it. */
+/** Passes of one key, whatever it hears of. Twice as many as any run of the correct operator has needed. */
 const MOST_PASSES = 150;
 /**
- * Passes that fail one after the other: their pauses are drawn between a second and a ceiling that doubles up to five minutes,
- * and what is told to the key meanwhile leads to some more. 26 were seen.
+ * Failed passes in a row. Their pauses are drawn between a second and a ceiling that doubles up to five minutes, and changes
+ * that the key hears of in between lead to a few more. 26 were seen.
  */
 const MOST_FAILED = 40;
-/** The same, once they have failed for so long that the ceiling is at its highest: two or three are usual, 8 were seen. */
+/** The same once the ceiling is at its highest: two or three are usual, 8 were seen. */
 const MOST_FAILED_LATE = 12;
-/** Those that come to nothing for long, be it that they wait for what comes up by itself: the pause is 30 s at most. 27 were seen. */
+/** Passes that have not settled for long, even those that wait for something to come up: pauses are 30 s at most. 27 were seen. */
 const MOST_SOON = 40;
 
-/** Passes without one between them that was well. */
+/** Passes in a row, without a good one among them. */
 interface Row {
   readonly since: number;
   readonly at: number[];
-  /** Those that came when it had gone on for `WINDOW_MINUTES` already. */
+  /** Passes that came after the row had already lasted `WINDOW_MINUTES`. */
   readonly late: number[];
 }
 
 interface Passes {
   readonly all: number[];
-  /** That fail, and wait for nothing that comes up by itself. */
+  /** Passes that fail, and do not wait for something that comes up by itself. */
   failed: Row | undefined;
-  /** That come to nothing. */
+  /** Passes that do not settle. */
   unsettled: Row | undefined;
 }
 
-/** Counts the passes of each key: those that fail come ever later, and no key is looked at all the time. */
+/** Counts the passes of each key: failed ones must come ever later, and no key may be reconciled all the time. */
 export class HotKeys {
   readonly #passes = new Map<string, Passes>();
 
-  /** What is wrong with this pass of the key having come now; undefined: nothing. */
+  /** Returns why this pass of the key comes too soon, or undefined. */
   problem(key: string, result: PassResult, nowMs: number, isSoon: boolean): string | undefined {
     const passes = this.#passes.get(key) ?? { all: [], failed: undefined, unsettled: undefined };
     this.#passes.set(key, passes);
@@ -47,7 +47,7 @@ export class HotKeys {
       [all, MOST_PASSES, 'passes'],
       [passes.failed?.at.length, MOST_FAILED, 'passes that fail'],
       [passes.failed?.late.length, MOST_FAILED_LATE, 'passes that have failed for long'],
-      [passes.unsettled?.late.length, MOST_SOON, 'passes that have come to nothing for long'],
+      [passes.unsettled?.late.length, MOST_SOON, 'passes that have not settled for long'],
     ];
     const [count, , what] = counts.find(([found = 0, most]) => found > most) ?? [];
     return count === undefined ? undefined : `${count} ${what} of ${key} in ${WINDOW_MINUTES} minutes`;
@@ -61,7 +61,7 @@ function grown(known: Row | undefined, nowMs: number): Row {
   return row;
 }
 
-/** Adds the moment, and says how many there were in the time before it. */
+/** Adds the moment, and returns how many there are in the window before it. */
 function countIn(moments: number[], nowMs: number): number {
   moments.push(nowMs);
   while ((moments[0] ?? nowMs) < nowMs - WINDOW_MS) moments.shift();

@@ -5,11 +5,11 @@ import { playPlan } from './seeds.ts';
 
 export interface Catch {
   readonly run: Run;
-  /** How many were played until then. */
+  /** How many runs it took. */
   readonly runs: number;
 }
 
-/** The first run that breaks an invariant; undefined: none does. Of a plan without strikes, every fault is tried, at looks last. */
+/** Returns the first run that breaks an invariant, if any. For a plan without strikes every fault is tried, at looks last. */
 export async function hunt(plans: readonly string[]): Promise<Catch | undefined> {
   let runs = 0;
   for (const plan of plans.map(parsePlan)) {

@@ -15,46 +15,46 @@ import { StatusesTold } from './statuses-told.ts';
 import { contentsOf, DATABASES, readyOf, specOf, statusOf, USERS } from './view.ts';
 import type { World } from './world.ts';
 
-/** What must hold, whatever goes wrong. Each has a name, by which docs/reliability.md tells of it. */
+/** What must hold, whatever goes wrong, by the names that docs/reliability.md uses. */
 export const INVARIANTS = {
-  'one cluster an object': 'No object has more than one cluster, or a second one where recreatePolicy is Never',
-  'written down first': 'A cluster or database is created only when a status says that it is about to be',
+  'one cluster an object': 'No object has more than one cluster, or a second one after it if recreatePolicy is Never',
+  'written down first': 'A cluster or database is created only after a status has announced it',
   'held by a finalizer': 'A cluster, user or database is created only while our finalizer holds its object',
   'nothing ended unasked':
-    'A cluster is destroyed or suspended, a user or database deleted only where a manifest asks for just that',
+    'A cluster is destroyed or suspended, and a user or database deleted, only if a manifest asks for exactly that',
   'others left alone':
-    'Clusters, users, databases and Secrets of others stay as they are, and so does what they write on our objects',
+    'Clusters, users, databases and Secrets of others stay as they are, as does what others write on our objects',
   'no identity confused':
-    'A status tells of no cluster, user or database but one that its object created, or may take over',
-  'one owner a name': 'Of several objects for one user or database, one at most is Ready or stands for it',
-  'factory login retired': 'Nothing is Ready while the login that new clusters come with signs in',
+    'A status describes only a cluster, user or database that its object created or may take over',
+  'one owner a name': 'Of several objects for one user or database, at most one is Ready or owns it',
+  'factory login retired': 'Nothing is Ready while the login that new clusters come with still works',
   'a password works': 'One of the passwords in each of our Secrets signs in, unless somebody else changed it',
   'what is published works': 'While an object is Ready, a password in the Secret that its status names signs in',
-  'a password is known': 'Once the login that a cluster came with is replaced, a Secret has one that signs in',
-  'one writer': 'Nothing is changed by a process that can know by its clocks that it does not hold the Lease',
-  'one writer a space': 'With shards, nobody changes anything in a space before its last writer let go of it',
+  'a password is known': 'Once the login that a cluster came with is replaced, some Secret has one that signs in',
+  'one writer': 'No process changes anything when its clocks tell it that it no longer holds the Lease',
+  'one writer a space': 'With shards, no process changes anything in a space before its last writer has released it',
   'no write without a change': 'No patch leaves an object as it was',
-  'told whole': 'Each status is one that its CustomResourceDefinition takes, and each condition of ours says why',
+  'told whole': 'Each status fits its CustomResourceDefinition, and each condition of ours says why',
   'told once':
-    'Of each change of Ready one Event tells at most, without faults just one, and of what stays as it was none',
+    'Each change of Ready makes at most one Event, and exactly one without faults; what stays as it was makes none',
   'no secret shown':
     'No password or token is in a status, an Event, a Lease, metadata, a log line, the labels of a metric, a span or an address',
-  'no hot key': 'No object is looked at all the time, and what fails is tried again ever later',
-  'published when it works': 'No password stands in a Secret as the one to use before a server has accepted it',
+  'no hot key': 'No object is reconciled all the time, and what fails is retried after ever longer pauses',
+  'published when it works': 'No Secret offers a password for use before a server has accepted it',
   'nothing needless':
-    'No password is changed where the scenario gives no cause, and no request changes nothing but for a fault',
-  'one List a space': 'At rest each space is listed once an interval, whoever and however many are in it',
+    'No password is changed without a cause in the scenario, and no change is requested in vain except after a fault',
+  'one List a space': 'At rest each space is listed once an interval, however many objects are in it',
   'quiet at rest':
-    'When all is done, nothing is written, nothing asked for but to look, and that seldom; and what is Ready says nothing else',
+    'When all is done, nothing is written, and nothing requested except to look, and that seldom; a Ready object reports neither work nor errors',
   'it comes to an end':
-    'Without faults within a minute and a half, but where a slow retry is needed; after faults, each object is Ready or says why not, within a bound',
+    'A run without faults ends within a minute and a half, unless it needs a slow retry; after faults, each object is Ready or says why not, within a bound',
   'the same end': 'After the faults, everything is as it would be without them',
-  'the process lives': 'The operator does not end, and no pass of it hangs',
+  'the process lives': 'The operator does not end, and none of its passes hangs',
 } as const;
 
 export type Invariant = keyof typeof INVARIANTS;
 
-/** What only the whole of a run shows. The others are looked at after every effect, write or pass. */
+/** Invariants that only a whole run shows. The others are checked after every effect, write or pass. */
 export const IN_THE_END = [
   'no secret shown',
   'nothing needless',
@@ -65,7 +65,7 @@ export const IN_THE_END = [
 ] as const satisfies readonly Invariant[];
 
 export type InvariantOfTheEnd = (typeof IN_THE_END)[number];
-/** What breaks while the run goes on. */
+/** Invariants that can break during the run. */
 export type InvariantOfAStep = Exclude<Invariant, InvariantOfTheEnd>;
 
 export interface Violation {
@@ -73,18 +73,18 @@ export interface Violation {
   readonly message: string;
 }
 
-/** As the simulated cloud and its servers give them out, for a time. */
+/** The temporary tokens that the simulated cloud and its servers issue. */
 const TOKEN = /\b(?:access|server)-[\w-]{24}/;
 
-/** As they are now, by namespace/name. */
+/** The current Secrets, by namespace/name. */
 type Secrets = ReadonlyMap<string, FakeObject>;
 
 export class Invariants {
   readonly violations: Violation[] = [];
-  /** Looked at with all others, for a test of its own. */
+  /** One more check, which a test may set. It runs with the others. */
   also: (() => void) | undefined;
   readonly #world: World;
-  /** Clusters of others, as they must stay. */
+  /** Clusters of others, with the fingerprint that they must keep. */
   readonly #foreign = new Map<Cluster, string>();
   readonly #onServers: OnServers;
   readonly #events: EventsTold;
@@ -92,13 +92,13 @@ export class Invariants {
   readonly #known = new Set<Cluster>();
   /** Clusters that the operator created, and the uid of the object that asked for it. */
   readonly #createdFor = new Map<Cluster, string>();
-  /** By the id of a cluster that is not there yet: the uid of the object whose status said so, and that leaves what it has. */
+  /** By the id of a cluster that does not exist yet: the uid of the object whose status announced it, and that leaves it behind. */
   readonly #left = new Map<string, string>();
-  /** The uids of those of `mayBeLeft`. */
+  /** The uids of objects given to `mayBeLeft`. */
   readonly #unheld = new Set<string>();
   /** Clusters that others made, and that objects may take over. */
   readonly #adoptable = new Set<Cluster>();
-  /** Of each cluster, what manifests have asked for since it is there. */
+  /** For each cluster, what manifests have asked for since it was created. */
   readonly #asked = new Map<Cluster, Set<'destroying' | 'suspending'>>();
   readonly #canaries = new Set<string>();
   /** Logins that worked once: a Secret, and the cluster whose server took it. */
@@ -123,7 +123,7 @@ export class Invariants {
     this.#note(invariant, message);
   }
 
-  /** What is found once the run is over. */
+  /** Like `fail`, for what is found once the run is over. */
   failInTheEnd(invariant: InvariantOfTheEnd, message: string): void {
     this.#note(invariant, message);
   }
@@ -133,9 +133,9 @@ export class Invariants {
     if (!known) this.violations.push({ invariant, message });
   }
 
-  /** What happens in the cloud meanwhile is not the operator's doing. */
+  /** Runs work that changes the cloud and is not the operator's doing. */
   whileOthersAct(work: () => void): void {
-    // What went before is the operator's.
+    // Changes before this are the operator's.
     this.#look();
     this.#othersAct = true;
     work();
@@ -147,13 +147,13 @@ export class Invariants {
     }
   }
 
-  /** From now on the cluster, which is another's, may be taken over. */
+  /** From now on the cluster, which belongs to somebody else, may be taken over. */
   mayBeAdopted(cluster: Cluster): void {
     this.#adoptable.add(cluster);
     this.#foreign.delete(cluster);
   }
 
-  /** The object goes without a finalizer, for which the operator can do nothing: what was to go with it stays. */
+  /** The object is deleted without its finalizer, through no fault of the operator: its cluster stays. */
   mayBeLeft(object: FakeObject): void {
     if (specOf(object)['deletionPolicy'] !== 'Delete') return;
     const { uid } = object.metadata;
@@ -174,7 +174,7 @@ export class Invariants {
     }
   }
 
-  /** What is written right now is not the operator's doing. */
+  /** Runs writes that are not the operator's doing. */
   peopleWrite<T>(write: () => T): T {
     this.#peopleWrite = true;
     const answer = write();
@@ -210,12 +210,12 @@ export class Invariants {
     for (const message of this.#events.tooMany()) this.fail('told once', message);
   }
 
-  /** Once, at the end of a run in which nothing went wrong. */
+  /** Called once, at the end of a run without faults. */
   checkTold(): void {
     for (const message of this.#events.untold()) this.fail('told once', message);
   }
 
-  /** Once, at the end: it reads everything that was ever shown. */
+  /** Called once, at the end: it reads everything that was ever shown. */
   checkSecrecy(shown: string): void {
     for (const canary of this.#canaries) {
       const encoded = Buffer.from(canary).toString('base64').replace(/=+$/, '');
@@ -237,7 +237,7 @@ export class Invariants {
     }
   }
 
-  /** What the manifest asks for concerns the cluster that is the object's. A request may arrive late: it stands. */
+  /** Notes what the manifest asks for. It counts for the object's own cluster, and stays noted: a request may arrive late. */
   #hear(object: FakeObject): void {
     const { createdAt } = statusOf(object);
     const { deletionPolicy, deletionProtection, state } = specOf(object);
@@ -262,7 +262,7 @@ export class Invariants {
     }
     const asking = objects.find((object) => statusOf(object).operation?.target === cluster.id);
     const left = this.#left.get(cluster.id);
-    // What lands after its object went, and would have been retained anyway, is nobody's any more.
+    // A cluster that is created after its object is gone, and would have been retained anyway, belongs to nobody.
     if (asking === undefined && left !== undefined && !objects.some(({ metadata }) => metadata.uid === left)) {
       if (this.#unheld.has(left)) this.#world.view.left.add(cluster);
       return;
@@ -292,7 +292,8 @@ export class Invariants {
       this.#adoptable.has(cluster) ||
       Date.parse(String(annotations?.[ACCEPT_IDENTITY])) === cluster.createdAt ||
       (this.#createdFor.has(cluster) && specOf(object)['adoptionPolicy'] === 'IfExists');
-    if (!mayHave) this.fail('no identity confused', `${name} stands for cluster ${cluster.id}, which is another's`);
+    if (!mayHave)
+      this.fail('no identity confused', `${name} stands for cluster ${cluster.id}, which belongs to somebody else`);
     const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
     const isSecured = specOf(object)['managementPolicy'] !== 'Observe';
     if (!isReady || !isSecured) return;
@@ -306,7 +307,7 @@ export class Invariants {
       this.fail('what is published works', `${name} is Ready, and the login in Secret ${secretName} does not sign in`);
   }
 
-  /** What is Ready on a server is led to by others, who trust it. */
+  /** Others connect to what is Ready on a server, and trust it. */
   #checkSecured(object: FakeObject): void {
     const createdAt = toldBy(object)?.createdAt;
     if (createdAt === undefined || !readyOf(object).startsWith('True')) return;
@@ -345,14 +346,14 @@ export class Invariants {
     }
   }
 
-  /** Of a user whose object goes or is gone, nobody needs the Secret any more: Kubernetes deletes it after its owner. */
+  /** Nobody needs the Secret of a user whose object is being deleted or gone: Kubernetes deletes it after its owner. */
   #goesWithUser(secret: FakeObject): boolean {
     const owner = ownersOf(secret).find(({ kind }) => kind === USERS.kind);
     const user = this.#world.view.objects(USERS).find(({ metadata: { uid } }) => uid === owner?.uid);
     return owner !== undefined && (user === undefined || user.metadata.deletionTimestamp !== undefined);
   }
 
-  /** A login that moves to another Secret is, for a moment, in both: one of them has the password that works. */
+  /** A login that moves to another Secret is in both for a moment: one of them has the password that works. */
   #checkPublished(secrets: readonly FakeObject[], objects: readonly FakeObject[]): void {
     const clusters = this.#world.view.clusters();
     const working = new Set<Cluster>();
@@ -391,7 +392,7 @@ export class Invariants {
   }
 }
 
-/** All of a cluster that may not change. Sessions come and go by looking. */
+/** Everything of a cluster that must not change. Looking alone creates sessions, which do not count. */
 function fingerprint({ id, createdAt, status, storageSizeGB, machineType, backup, database }: Cluster): string {
   return JSON.stringify([id, createdAt, status, storageSizeGB, machineType, backup, [...database.users]]);
 }

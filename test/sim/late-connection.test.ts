@@ -8,7 +8,7 @@ import { World } from './world.ts';
 const LATE_MS = 10_000;
 
 test.each(['user-secret-deleted', 'database-more-schema'])(
-  '%s: what a restart left half done goes on once its space is connected, however late',
+  '%s: work that a restart interrupted goes on once its space is connected, however late',
   async (name) => {
     const { subject, prepare, act, ends } = scenarioNamed(name);
     const world = new World({ scenario: name, strikes: [{ at: 1, fault: 'crashAfter' }] }, subject);

@@ -19,7 +19,7 @@ function limitedTo(perSecond: number, now: () => number): Front {
 
 async function* emptyBody(): AsyncGenerator<Uint8Array> {}
 
-/** Creates so many clusters in each space; resolves with their names. */
+/** Creates this many clusters in each space. Resolves with their names. */
 async function createClusters(crowd: Awaited<ReturnType<typeof aCrowd>>, noisy: number, quiet: number) {
   const names: string[] = [];
   for (const space of SPACES) {
@@ -31,7 +31,7 @@ async function createClusters(crowd: Awaited<ReturnType<typeof aCrowd>>, noisy: 
   return names;
 }
 
-test('A limit of the cloud on all spaces is kept to, and shared by them, whatever each of them asks for', async () => {
+test("Spaces keep to the cloud's limit and share it, whatever each of them asks for", async () => {
   const crowd = await aCrowd(SPACES);
   const { clock, asked, setting } = crowd;
   setting.front = limitedTo(REQUESTS_PER_SECOND, clock.now);
@@ -52,14 +52,14 @@ test('A limit of the cloud on all spaces is kept to, and shared by them, whateve
   expect(deploys.map(({ deploys }) => deploys).toSorted()).toEqual(names.toSorted());
   expect(good.length / requests.length).toBeGreaterThan(0.95);
   expect(jain(served)).toBeGreaterThan(0.95);
-  // Their fair share of the limit would take 10 s, if nothing else were asked.
+  // With their fair share of the limit this takes 10 s, if there are no other requests.
   const waits = deploys.filter(({ space }) => QUIET.includes(space)).map(({ at }) => at - begin);
   expect(Math.max(...waits)).toBeLessThan(15_000);
-  // Nothing of the limit is left unused while there is something to do.
+  // The limit is fully used while there is something to do.
   expect(Math.max(...deploys.map(({ at }) => at)) - begin).toBeLessThan(1.3 * 100 * requests.length);
 }, 120_000);
 
-test('Where the first looks at many spaces wait for their turn, no cluster is written more often for it', async () => {
+test('When the first looks at many spaces must wait, no cluster is written more often for it', async () => {
   const spaces = Array.from({ length: 100 }, (_, index) => `space-${index}`);
   const crowd = await aCrowd(spaces);
   const { clock, kube, setting } = crowd;
@@ -68,13 +68,13 @@ test('Where the first looks at many spaces wait for their turn, no cluster is wr
   const names = spaces.flatMap((space) => [1, 2, 3].map((index) => ({ space, name: `${space}-${index}` })));
   for (const { name, space } of names) await crowd.createCluster(name, space);
   void crowd.start();
-  // Clusters begin to be looked at long before.
+  // Clusters are first looked at long before.
   await clock.advance(5_000);
   expect(spaces.filter((space) => crowd.readyOf(SPACES_RESOURCE, space) === undefined).length).toBeGreaterThan(50);
   await clock.runUntil(() => names.every(({ name }) => crowd.isReady(name)), 'all are Ready', 300_000);
   crowd.stop();
   const written = patches.mock.calls.flatMap(([{ plural }, { name }]) => (plural === CLUSTERS.plural ? [name] : []));
-  // Its finalizer, the operation, what was deployed, and Ready.
+  // The finalizer, the operation, what was deployed, and Ready.
   for (const { name } of names) expect(written.filter((each) => each === name)).toHaveLength(4);
 }, 120_000);
 
@@ -88,11 +88,11 @@ test('Without a limit nobody waits, and 190 clusters are deployed as fast as eve
   await clock.runUntil(() => names.every(crowd.isReady), 'all are Ready', 300_000);
   crowd.stop();
   const last = Math.max(...asked.filter(({ deploys }) => deploys !== '').map(({ at }) => at));
-  // Ten at a time, 10 ms each; the noisy space keeps to 50 requests a second, of which it may send 50 at once.
+  // Ten at a time, 10 ms each; the noisy space is limited to 50 requests a second, with a burst of 50.
   expect(last - begin).toBeLessThan(2_000);
 }, 120_000);
 
-test('A cloud that goes on refusing one space holds up no other, and a person sees why', async () => {
+test('A cloud that keeps refusing one space holds up no other, and a person sees why', async () => {
   const crowd = await aCrowd(SPACES);
   const { clock, setting } = crowd;
   void crowd.start();
@@ -117,7 +117,7 @@ test('A cloud that goes on refusing one space holds up no other, and a person se
 }, 120_000);
 
 test.each([5, 600])(
-  'A cloud that goes on refusing one operation of one space, to be asked again after %d s, holds up nothing else',
+  'A cloud that keeps refusing one operation of one space, with Retry-After %d s, holds up nothing else',
   async (retryAfter) => {
     const spaces = Array.from({ length: 12 }, (_, index) => `space-${index}`);
     const crowd = await aCrowd(spaces, '10s', undefined, ['later']);

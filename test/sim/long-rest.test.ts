@@ -8,10 +8,10 @@ import { World } from './world.ts';
 const HOURS = 24;
 /** The default verifyInterval is ten minutes. */
 const VERIFICATIONS = HOURS * 6;
-/** Of a pollInterval of one minute, a tenth goes by chance. */
+/** A pollInterval of one minute may be a tenth shorter by chance. */
 const MOST_LISTS = (HOURS * 60) / 0.9 + 1;
 
-/** Objects of all kinds: most are well, one is asleep, one paused, one waits, and one is in the way of somebody else. */
+/** Creates objects of all kinds: most are well, one is suspended, one paused, one waits, and one wants somebody else's cluster. */
 async function aHousehold(world: World): Promise<void> {
   const { people, clock } = world;
   await world.start();
@@ -29,7 +29,7 @@ async function aHousehold(world: World): Promise<void> {
   await clock.advance(30 * MINUTE_MS);
 }
 
-test('In a day in which nobody changes anything nothing is written, and outside only Lists and what is due is asked for', async () => {
+test('On a day without changes nothing is written, and nothing requested except Lists and what is due', async () => {
   const world = new World();
   const { clock, simulator, view, invariants } = world;
   await aHousehold(world);
@@ -61,6 +61,6 @@ test('In a day in which nobody changes anything nothing is written, and outside 
   expect(list).toBeLessThan(MOST_LISTS);
   // A token lasts for an hour.
   expect(exchangeToken).toBeLessThanOrEqual(HOURS + 1);
-  // Of each cluster that runs both logins, of the user one; of the database whether it is there, and its schema.
+  // For each running cluster both logins, for the user one. For the database its existence and its schema.
   expect(rest).toEqual({ signIn: 5 * VERIFICATIONS, listDatabases: VERIFICATIONS, getSchema: VERIFICATIONS });
 });

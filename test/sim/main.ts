@@ -11,14 +11,14 @@ import * as asItIs from './seeds.ts';
 
 const USAGE = `Usage: npm run sim -- [options]
 
-  --minutes N         random seeds for so long (default 1)
-  --seed S            the first seed (default: one that the clock gives); alone: only this one
+  --minutes N         random seeds for N minutes (default 1)
+  --seed S            the first seed (default: one made from the time); alone: only this one
   --play 'PLAN'       one run, as a failure prints it
-  --with MUTATION     all of these with a deliberate mistake in the operator
+  --with MUTATION     any of these with a deliberate mistake in the operator
   --every [SCENARIO…] every fault at every step, of all scenarios or these
-  --replicas N        with --every: so many processes, of which one acts, and what befalls their Lease
-  --shards            with --every: two processes, or so many, that share the spaces, and what befalls processes and watches
-  --mutations [NAME…] deliberate mistakes, each of which must be found; --update: the document says by what
+  --replicas N        with --every: N processes, of which one acts, and faults of their Lease
+  --shards            with --every: two processes, or N, that share the spaces, and faults of processes and watches
+  --mutations [NAME…] deliberate mistakes, each of which must be found; --update writes into the document by what
   --list              scenarios and faults
 `;
 const MINUTE_MS = 60_000;
@@ -90,7 +90,7 @@ async function every(): Promise<boolean> {
     console.log(`${scenario.name}: ${runs} runs, ${((user + system) / 1e6).toFixed(1)} s`);
     total += runs;
   }
-  console.log(`${total} runs, of which ${failures} fail`);
+  console.log(`${total} runs, ${failures} failed`);
   return failures === 0;
 }
 
@@ -101,7 +101,7 @@ async function seeds(first: number, minutes: number, { playSeed, shrunk }: Playe
   for (; performance.now() < end; seed++) {
     const run = await playSeed(seed);
     if (run.violations.length === 0) continue;
-    console.log(`Seed ${seed} fails. As little as possible of it that still does:`);
+    console.log(`Seed ${seed} fails. The smallest plan that still fails:`);
     return told(await shrunk(run));
   }
   console.log(`Seeds ${first} to ${seed - 1}: nothing is wrong`);

@@ -12,17 +12,17 @@ import { NAMESPACE } from './view.ts';
 import { World } from './world.ts';
 
 const USERS = 500;
-/** A server makes one password check at a time, and each user must sign in once: this long at the least. */
+/** A server does one password check at a time, and each user must sign in once: this is the least time. */
 const PASSWORD_CHECK_MS = 60;
 const LEAST_MS = USERS * PASSWORD_CHECK_MS;
 
 test(`${USERS} users of one server become Ready in well under a minute, with at most three calls each`, async () => {
   const world = new World(undefined);
   const { simulator, clock, kube } = world;
-  // Looking at all of so many after each of their effects takes too long; other tests do.
+  // Checking this many objects after each effect takes too long; other tests do.
   world.invariants.check = () => {};
   await world.start();
-  // Calls for verification come on top, so there is none here.
+  // Verification would add calls, so it is off.
   await kube.patch(DATABASE_SPACES, { namespace: NAMESPACE, name: 'production' }, { spec: { verifyInterval: '0s' } });
   await world.createCluster();
   await world.until(() => world.ready() === 'True Running', 'orders is Ready');

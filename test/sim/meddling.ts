@@ -4,7 +4,7 @@ import { refOf, statusOf } from './view.ts';
 import type { World } from './world.ts';
 
 const FINALIZER = 'example.com/backup';
-/** As a policy controller writes it onto objects of any kind. */
+/** Such as a policy controller writes onto objects of any kind. */
 const CONDITION = 'Audited';
 export const MEDDLING_MS = 300_000;
 
@@ -12,11 +12,11 @@ interface Put {
   readonly resource: Resource;
   readonly uid: string;
   readonly name: string;
-  /** None is put onto an object that is being deleted. */
+  /** False for an object that is being deleted: no finalizer can be added then. */
   readonly hasFinalizer: boolean;
 }
 
-/** Another controller, which has a finalizer and a condition of its own on an object of ours for some time. */
+/** Another controller, which for some time has a finalizer and a condition of its own on an object of ours. */
 export class Meddling {
   readonly #world: World;
   readonly #put = new Map<string, Put>();
@@ -35,13 +35,13 @@ export class Meddling {
     this.#world.clock.after(MEDDLING_MS, () => void this.#end(uid));
   }
 
-  /** A person who replaces an object by its manifest takes finalizers of all away. */
+  /** A person has replaced the object by its manifest, which removes everybody's finalizers. */
   replaced(uid: string): void {
     const put = this.#put.get(uid);
     if (put !== undefined) this.#put.set(uid, { ...put, hasFinalizer: false });
   }
 
-  /** What the other controller wrote and is not there any more. */
+  /** Describes what the other controller wrote and has been lost. */
   *missing(): Iterable<string> {
     for (const { resource, uid, name, hasFinalizer } of this.#put.values()) {
       const object = this.#find(resource, uid);
@@ -62,7 +62,7 @@ export class Meddling {
     return this.#world.view.objects(resource).find(({ metadata }) => metadata.uid === uid);
   }
 
-  /** The finalizer last, as the object may go with it. */
+  /** Writes the finalizer last, as the object may go with it. */
   async #write(object: FakeObject, resource: Resource, stands: boolean, withFinalizer: boolean): Promise<void> {
     const { kube, invariants } = this.#world;
     const { namespace = '', name, finalizers = [] } = object.metadata;

@@ -4,26 +4,26 @@ import { registerHooks, stripTypeScriptTypes } from 'node:module';
 /** A deliberate mistake in the operator. */
 export interface Mutation {
   readonly name: string;
-  /** What the operator does wrong then, for people. */
+  /** What the operator does wrong, for people. */
   readonly about: string;
-  /** In a file below src/, text that stands there once, and what stands there instead. */
+  /** In a file below src/, text that occurs once, and what replaces it. */
   readonly changes: readonly (readonly [file: string, before: string, after: string])[];
-  /** Where to look for it: plans without strikes, such as `deploy replicas=2`. All faults are tried at all their effects. */
+  /** Where to look for it: plans such as `deploy replicas=2`. If a plan has no strikes, all faults are tried at all its effects. */
   readonly hunt: readonly string[];
 }
 
 const ROOT = new URL('../../', import.meta.url).href;
 const MARK = 'mutation';
 const mutations = new Map<string, Mutation>();
-/** Of each module of the project, by its URL, the text without types. */
+/** The text of each module of the project without types, by its URL. */
 const stripped = new Map<string, string>();
-/** For each mutation, whether a module is another one with it. What is not stays loaded, and as fast as it has become. */
+/** For each mutation, which modules it touches. All others stay loaded, and as fast as they have become. */
 const touched = new Map<string, Map<string, boolean>>();
-/** Of each module of the project, which others it imports. */
+/** Which others each module of the project imports. */
 const imported = new Map<string, readonly string[]>();
 let hooked = false;
 
-/** Loads this module anew and with the mutation, and of the project all that it imports and that depends on what is changed. */
+/** Loads the module again with the mutation, and so all modules of the project that it imports and that depend on the change. */
 export function importMutated(mutation: Mutation, path: string): Promise<unknown> {
   mutations.set(mutation.name, mutation);
   if (!hooked) hook();
@@ -65,7 +65,7 @@ function unchanged(url: string): string {
   return source;
 }
 
-/** Whether the mutation changes the module, or one that it comes to by its imports. */
+/** Reports whether the mutation changes the module, or one that it imports, directly or not. */
 function isTouched(url: string, name: string): boolean {
   const known = touched.get(name) ?? new Map<string, boolean>();
   touched.set(name, known);
@@ -75,14 +75,14 @@ function isTouched(url: string, name: string): boolean {
   return is;
 }
 
-/** The module, and all that it comes to. */
+/** Returns the module, and all that it imports, directly or not. */
 function reachedFrom(url: string): readonly string[] {
   const reached = new Set([url]);
   for (const each of reached) for (const next of importedBy(each)) reached.add(next);
   return [...reached];
 }
 
-/** Of the project, and more where a text only looks like it. */
+/** Returns the modules of the project that it imports, and perhaps more: some text only looks like an import. */
 function importedBy(url: string): readonly string[] {
   const known = imported.get(url);
   if (known !== undefined) return known;
@@ -92,16 +92,14 @@ function importedBy(url: string): readonly string[] {
   return urls;
 }
 
-/** The file with its changes. Throws an Error where a text to replace is not there, or more than once. */
+/** Returns the file with its changes. Throws an Error unless each text to replace occurs exactly once. */
 export function mutated({ name, changes }: Mutation, file: string): string {
   let source = readFileSync(new URL(`src/${file}`, ROOT), 'utf8');
   for (const [changed, before, after] of changes) {
     if (changed !== file) continue;
     const parts = source.split(before);
     if (parts.length !== 2)
-      throw new Error(
-        `Mutation ${name} does not fit any more: "${before}" stands ${parts.length - 1} times in src/${file}`,
-      );
+      throw new Error(`Mutation ${name} no longer fits: "${before}" occurs ${parts.length - 1} times in src/${file}`);
     source = parts.join(after);
   }
   return source;

@@ -5,8 +5,8 @@ import { MUTATIONS } from './mutations.ts';
 import { textOf } from './plan.ts';
 
 /**
- * Plays the operator with each deliberate mistake until an invariant breaks. True where each was found, and the document
- * says what found it; `update`: it is made to say so. `only`: names of mutations, then the document does not count.
+ * Plays the operator with each deliberate mistake until an invariant breaks. Returns whether each was found, and whether the
+ * document says by what. `update` writes that into the document. `only` names some mutations; then the document does not count.
  */
 export async function huntMutations(only: readonly string[], update: boolean): Promise<boolean> {
   const found: Found[] = [];
@@ -25,15 +25,15 @@ export async function huntMutations(only: readonly string[], update: boolean): P
   const table = mutationTable(found);
   if (update) write('mutations', table);
   if (written('mutations') === table) return true;
-  console.log('docs/reliability.md tells otherwise: npm run sim -- --mutations --update');
+  console.log('docs/reliability.md is out of date. Update it: npm run sim -- --mutations --update');
   return false;
 }
 
-/** Plays the operator with that mistake. Throws an Error where there is none of that name. */
+/** Returns a player of the operator with that mistake. Throws an Error if there is none of that name. */
 export async function playerWith(name: string): Promise<typeof import('./seeds.ts')> {
   const mutation = MUTATIONS.find((each) => each.name === name);
   if (mutation === undefined)
-    throw new Error(`There is no mutation "${name}", only ${MUTATIONS.map((each) => each.name).join(', ')}`);
+    throw new Error(`There is no mutation "${name}". There are ${MUTATIONS.map((each) => each.name).join(', ')}`);
   // The type is that of the module itself: only what it imports is another.
   return (await importMutated(mutation, './seeds.ts')) as typeof import('./seeds.ts');
 }

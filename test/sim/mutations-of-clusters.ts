@@ -3,11 +3,11 @@ import type { Mutation } from './mutate.ts';
 const ENDPOINT = 'kinds/databasecluster/endpoint.ts';
 const LOGIN = 'kinds/databasecluster/decide-login.ts';
 
-/** Mistakes with what the cloud refuses for ever, and with clusters of several servers. */
+/** Mistakes with changes that the cloud refuses for ever, and with clusters of several servers. */
 export const OF_CLUSTERS: readonly Mutation[] = [
   {
     name: 'first-secret-forgotten',
-    about: 'Which Secret has the first login is written down once that was verified only',
+    about: 'Which Secret has the first login is written down only after the login was verified',
     changes: [
       [
         'kinds/databasecluster/act.ts',
@@ -20,7 +20,7 @@ export const OF_CLUSTERS: readonly Mutation[] = [
   },
   {
     name: 'refusal-holds-up-server',
-    about: 'A server that is not up is looked at as slowly as a change is asked for that the cloud refuses',
+    about: 'A server that is not up is looked at as seldom as a change that the cloud refuses is retried',
     changes: [['runtime/reconcile.ts', "soon: decision.retry === 'soon' }", 'soon: false }']],
     hunt: ['refused-change-server-late'],
   },
@@ -32,13 +32,13 @@ export const OF_CLUSTERS: readonly Mutation[] = [
   },
   {
     name: 'first-of-list',
-    about: 'Of several servers the first that the List names is worked with, whichever was before',
+    about: 'Of several servers the first in the List is used, whichever was used before',
     changes: [[ENDPOINT, 'before !== undefined && connection.serverURL(each) === before', 'each === running[0]']],
     hunt: ['servers-in-any-order'],
   },
   {
     name: 'deaf-to-primary',
-    about: 'What a server says of the primary that takes changes instead of it is not heard',
+    about: 'When a server names the primary that takes changes instead, that is ignored',
     changes: [[ENDPOINT, 'each === primary', 'each === primary && running.length === 1']],
     hunt: ['primary-moves'],
   },

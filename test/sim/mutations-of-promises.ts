@@ -4,35 +4,35 @@ const RECONCILE = 'runtime/reconcile.ts';
 const QUEUE = 'runtime/workqueue.ts';
 const EXISTENCE = 'kinds/databasecluster/decide-existence.ts';
 
-/** Mistakes that each break one promise, to whom the queue serves, to other controllers, to the cloud, or to people. */
+/** Mistakes that each break one promise: to users of the queue, to other controllers, to the cloud, or to people. */
 export const OF_PROMISES: readonly Mutation[] = [
   {
     name: 'two-workers-a-key',
-    about: 'A key that is in hand is handed to another worker',
+    about: 'A key that one worker is processing is given to another',
     changes: [[QUEUE, 'if (!this.#processing.has(key)) this.#enter(key);', 'this.#enter(key);']],
     hunt: ['change'],
   },
   {
     name: 'forget-dirty',
-    about: 'What changes while a key is in hand is not looked at after it',
+    about: 'A change that comes while its key is being processed is forgotten',
     changes: [[QUEUE, 'if (this.#dirty.has(key)) this.#enter(key);', 'this.#dirty.delete(key);']],
     hunt: ['change-of-mind'],
   },
   {
     name: 'only-our-finalizer',
-    about: 'Holding an object takes the finalizers of others away',
+    about: 'Adding the finalizer to an object removes the finalizers of others',
     changes: [[RECONCILE, 'stands ? [...others, own] : others }', 'stands ? [own] : others }']],
     hunt: ['deploy'],
   },
   {
     name: 'finalizers-of-others-go',
-    about: 'Letting go of an object takes the finalizers of others away',
+    about: 'Removing the finalizer from an object removes the finalizers of others, too',
     changes: [[RECONCILE, 'stands ? [...others, own] : others }', 'stands ? [...others, own] : [] }']],
     hunt: ['destroy-while-deploying'],
   },
   {
     name: 'conditions-of-others-go',
-    about: 'Conditions of other controllers go with the next write of a status',
+    about: 'Writing a status removes conditions of other controllers',
     changes: [
       ['kube/condition.ts', 'return [...own, ...previous.filter((condition) => !isOwn(condition))];', 'return own;'],
     ],
@@ -40,7 +40,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'event-each-write',
-    about: 'Each write of a status makes an Event',
+    about: 'Each new message of Ready makes an Event',
     changes: [
       [
         'runtime/controller.ts',
@@ -52,7 +52,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'list-for-each-object',
-    about: 'Each DatabaseSpace lists its place by itself, also where another one names the same',
+    about: 'Each DatabaseSpace lists its space by itself, even if another one names the same',
     changes: [
       [
         'kinds/databasespace/connection.ts',
@@ -90,7 +90,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'any-cluster-since',
-    about: 'A cluster that others made at the same time, and otherwise, is taken for the one that was asked for',
+    about: 'A different cluster that others made at the same time is treated as the one that was asked for',
     changes: [[EXISTENCE, 'return fixed.every(([asked, found]) =>', 'return fixed.some(([asked, found]) =>']],
     hunt: ['race-for-id'],
   },
@@ -114,7 +114,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'rotates-for-ever',
-    about: 'A password that was replaced at its time is due again at once',
+    about: 'A password that was just replaced on schedule is due again at once',
     changes: [
       ['kinds/rotation.ts', 'new Date(nowMs).toISOString(), ...handled }', 'status.lastRotation, ...handled }'],
     ],
@@ -134,7 +134,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'error-stays',
-    about: 'The last error is told of when all is well again',
+    about: 'The last error is still reported when all is well again',
     changes: [
       ['kube/failure.ts', 'if (failure === undefined) return null;', 'if (failure === undefined) return undefined;'],
     ],
@@ -142,7 +142,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'no-events',
-    about: 'No Event tells what Ready has become',
+    about: 'No Event reports a change of Ready',
     changes: [['runtime/controller.ts', '          this.#options.events.record(object, after);\n', '']],
     hunt: ['deploy'],
   },
@@ -160,7 +160,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'metrics-tell-tokens',
-    about: 'The label of a metric tells the access token',
+    about: 'The label of a metric contains the access token',
     changes: [
       [
         'base/api-call.ts',
@@ -172,7 +172,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   },
   {
     name: 'spans-tell-tokens',
-    about: 'The span of a call tells its headers',
+    about: 'The span of a call contains its headers',
     changes: [
       [
         'base/trace.ts',

@@ -6,7 +6,7 @@ const MEMBERSHIP = 'operator/membership.ts';
 export const OF_REPLICAS: readonly Mutation[] = [
   {
     name: 'ignore-fence',
-    about: 'What was begun under the Lease goes on after it',
+    about: 'Work that began under the Lease goes on after the Lease is lost',
     changes: [
       [
         'operator.ts',
@@ -30,7 +30,7 @@ export const OF_REPLICAS: readonly Mutation[] = [
   },
   {
     name: 'own-without-a-look',
-    about: 'A replica takes a space without a look at who else has it',
+    about: 'A replica takes a space without checking who else has it',
     changes: [
       [
         MEMBERSHIP,
@@ -42,7 +42,7 @@ export const OF_REPLICAS: readonly Mutation[] = [
   },
   {
     name: 'give-before-it-ends',
-    about: 'A replica says that it has let go of a space while a pass is in hand there',
+    about: 'A replica says that it has released a space while a pass is running there',
     changes: [
       [
         MEMBERSHIP,
@@ -54,7 +54,7 @@ export const OF_REPLICAS: readonly Mutation[] = [
   },
   {
     name: 'outlive-the-lease',
-    about: 'A replica that shares spaces goes on after its Lease ran out',
+    about: 'A replica that shares spaces goes on after its Lease has expired',
     changes: [
       [
         MEMBERSHIP,
@@ -66,7 +66,7 @@ export const OF_REPLICAS: readonly Mutation[] = [
   },
   {
     name: 'inherit-at-once',
-    about: 'A replica counts as dead at the first look at its Lease that finds no renewal',
+    about: 'A replica counts as dead as soon as one look at its Lease finds no renewal',
     changes: [
       [
         'operator/others.ts',

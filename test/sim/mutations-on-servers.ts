@@ -20,19 +20,19 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'own-write-is-news',
-    about: "A user's password that was refused is put again because of our own write of its Secret",
+    about: "A user's password that was refused is tried again because of our own write of its Secret",
     changes: [['kinds/password-tries.ts', 'lookNow ? undefined : this.#refused.get(key)', 'undefined']],
     hunt: ['user-refused'],
   },
   {
     name: 'own-write-is-news-to-a-cluster',
-    about: "A cluster's password that was refused is put again because of our own write of its Secret",
+    about: "A cluster's password that was refused is tried again because of our own write of its Secret",
     changes: [['kinds/password-tries.ts', 'lookNow ? undefined : this.#refused.get(key)', 'undefined']],
     hunt: ['rotate-refused'],
   },
   {
     name: 'database-adopt-silently',
-    about: "Somebody else's database is taken for our own, and deleted with the object",
+    about: "Somebody else's database is treated as our own, and deleted with the object",
     changes: [
       [
         'kinds/database/decide-existence.ts',
@@ -70,7 +70,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'database-unannounced',
-    about: 'That a database is about to be created is not written down',
+    about: 'A database is created without being announced in the status first',
     changes: [
       [
         'kinds/database/decide-existence.ts',
@@ -87,7 +87,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'user-adopt-silently',
-    about: "Somebody else's user gets a password of ours, whatever adoptionPolicy says",
+    about: "Somebody else's user gets our password, whatever adoptionPolicy says",
     changes: [
       [
         USER,
@@ -112,7 +112,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'user-of-others-deleted',
-    about: "Somebody else's user is deleted with an object that only has its name",
+    about: "Somebody else's user is deleted with an object that only has the same name",
     changes: [
       [
         'kinds/databaseuser/decide-deletion.ts',
@@ -124,7 +124,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'unread-is-absent',
-    about: 'A Secret that cannot be read counts as one that is not there',
+    about: 'A Secret that cannot be read counts as one that does not exist',
     changes: [
       [
         'kinds/secrets.ts',
@@ -136,7 +136,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'one-list-of-databases-is-enough',
-    about: 'A database that one List lacks counts as gone',
+    about: 'A database that is missing from one List counts as gone',
     changes: [
       [
         'kinds/database/observe.ts',
@@ -148,7 +148,8 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'one-look-lets-go',
-    about: 'An object goes once one look does not find the database that the server does not delete now',
+    about:
+      'An object is released after one look that does not find the database, which the server refuses to delete now',
     changes: [
       [
         'kinds/database/observe.ts',
@@ -172,7 +173,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'users-unaware-of-others',
-    about: 'Two objects that stand for one user do not know of each other',
+    about: 'Two objects that stand for one user ignore each other',
     changes: [
       [
         'kinds/databaseuser/records.ts',
@@ -184,13 +185,13 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'stand-in-the-way',
-    about: 'An object that cannot have a user keeps it from the one that created it at the same time',
+    about: 'An object that cannot have a user keeps it from the object that created it at the same time',
     changes: [['kinds/databaseuser/records.ts', '?.reason === USER_EXISTS', "?.reason === ''"]],
     hunt: ['two-users-at-once seed=5'],
   },
   {
     name: 'databases-unaware-of-others',
-    about: 'Two objects that stand for one database do not know of each other',
+    about: 'Two objects that stand for one database ignore each other',
     changes: [
       [
         'kinds/database/records.ts',
@@ -202,7 +203,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'claims-without-namespaces',
-    about: 'Users on two clusters that have the same name in two namespaces count as one',
+    about: 'Users on two clusters of the same name in different namespaces count as one',
     changes: [
       ['kinds/databaseuser/records.ts', '{clusterKeyOf(subject)}', '{subject.spec.clusterRef.name}'],
       ['kinds/databaseuser/observe.ts', 'world.claimants(access.clusterKey,', 'world.claimants(access.clusterName,'],
@@ -211,7 +212,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'deaf-to-other-namespaces',
-    about: 'What a cluster tells reaches only users in its own namespace',
+    about: 'A change of a cluster reaches only users in its own namespace',
     changes: [
       [
         'kinds/databaseuser/index.ts',
@@ -223,7 +224,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'create-beside-another',
-    about: 'A database is created though the call that creates it is under way for another object',
+    about: 'A database is created although a call that creates it for another object is under way',
     changes: [
       ['kinds/database/act.ts', 'first && isMadeForAnother(', 'first && subject.deleting && isMadeForAnother('],
     ],
@@ -243,7 +244,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'admitted-for-ever',
-    about: 'A user is served on after its namespace was admitted once',
+    about: 'Once its namespace was admitted, a user is served for ever',
     changes: [
       [
         'kinds/server/access.ts',
@@ -255,7 +256,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'secret-without-owner',
-    about: 'The Secret of a user stays when its object is gone',
+    about: 'The Secret of a user stays after its object is gone',
     changes: [
       ['kinds/databaseuser/content.ts', 'ownerReferences: [owner], type', 'ownerReferences: [], type'],
       ['kinds/databaseuser/content.ts', 'ownersOf(secret, wanted.owner);', 'undefined;'],
@@ -264,7 +265,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'former-owner-stays',
-    about: 'The Secret of a user that was created again goes with the object before it',
+    about: 'The Secret of a user that was created again is deleted with the former object',
     changes: [
       [
         'kinds/databaseuser/content.ts',
@@ -276,7 +277,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'left-where-refused',
-    about: 'The object of a user goes, and leaves the user, where its namespace is not admitted',
+    about: 'The object of a user is released without deleting the user if its namespace is not admitted',
     changes: [
       [
         'kinds/databaseuser/decide-deletion.ts',
@@ -288,7 +289,7 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
 ];
 
-/** Each of the first looks says once that there is nothing. */
+/** Plans that strike each of the first looks with `missing`. */
 function missing(scenario: string, looks: number): readonly string[] {
   return Array.from({ length: looks }, (_, index) => `${scenario} r${index + 1}:missing`);
 }

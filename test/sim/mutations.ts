@@ -11,7 +11,7 @@ const ACT = 'kinds/databasecluster/act.ts';
 const ACT_LOGIN = 'kinds/databasecluster/act-login.ts';
 const LOGIN = 'kinds/databasecluster/decide-login.ts';
 
-/** Nor is it asked for right before. */
+/** Removes the check of the finalizer right before the call. */
 const NOT_LOOKED_FOR = ['kinds/confirm.ts', '    isHeld(live) &&\n', ''] as const;
 
 /** Deliberate mistakes, each of which the simulation must find. */
@@ -27,19 +27,19 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'finalizer-stays-away',
-    about: 'The finalizer is not put back where somebody took it away',
+    about: 'The finalizer is not put back after somebody removed it',
     changes: [[RECONCILE, 'kind.owns?.(subject) && !this.#hasFinalizer()', 'false']],
     hunt: ['change'],
   },
   {
     name: 'left-unheld',
-    about: 'An object whose finalizer somebody took away goes, and its cluster stays, though there was time',
+    about: 'The finalizer is not put back in time after somebody removed it, and the cluster outlives its object',
     changes: [[RECONCILE, 'kind.owns?.(subject) && !this.#hasFinalizer()', 'false']],
     hunt: ['destroy-at-once'],
   },
   {
     name: 'no-intention',
-    about: 'A deploy is not written down before the call',
+    about: 'A deploy is not announced in the status before the call',
     changes: [
       [
         EXISTENCE,
@@ -62,7 +62,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'conflict-is-ours',
-    about: 'The cluster that holds an id already is taken for our own',
+    about: 'A cluster that already has the id is treated as our own',
     changes: [
       [ACT, '  return {};\n', '  return { createdAt: identityOf(cluster), clusterID: id, operation: null };\n'],
     ],
@@ -70,13 +70,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'adopt-silently',
-    about: 'A cluster of somebody else is taken over, whatever adoptionPolicy says',
+    about: "Somebody else's cluster is taken over, whatever adoptionPolicy says",
     changes: [[EXISTENCE, "if (spec.adoptionPolicy !== 'Never' || ", "if (spec.adoptionPolicy !== 'Always' || "]],
     hunt: ['foreign'],
   },
   {
     name: 'no-identity-check',
-    about: 'A cluster is known by its id alone',
+    about: 'A cluster is recognized by its id alone',
     changes: [
       [
         'kinds/databasecluster/observation.ts',
@@ -88,22 +88,22 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'destroy-unseen',
-    about: 'The cloud is not asked before a cluster is destroyed whether it is still the same one',
+    about: 'A cluster is destroyed without asking the cloud whether it is still the same one',
     changes: [[ACT, 'if (cluster === undefined || !isSame(subject, cluster) || cluster.status', 'if (cluster?.status']],
     hunt: ['replaced-at-the-end'],
   },
   {
     name: 'act-on-stale-cache',
-    about: 'The object is not read once more before a cluster is created or destroyed',
+    about: 'A cluster is created or destroyed without reading its object once more',
     changes: [['kinds/confirm.ts', '  if (!same)\n', '  if (!same && live === undefined)\n']],
     hunt: Array.from({ length: 12 }, (_, index) => `spared seed=${index + 1}`),
   },
   {
     name: 'one-list-is-enough',
-    about: 'A cluster that one List lacks counts as gone',
+    about: 'A cluster that is missing from one List counts as gone',
     changes: [
       ['kinds/databasecluster/find-cluster.ts', 'return subject.status.createdAt !== undefined ||', 'return'],
-      // What stands against that besides: it is waited for, and known again.
+      // Other safeguards against that: an absence must last, and a former cluster is recognized.
       ['kinds/databasecluster/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
       ['kinds/databasecluster/observation.ts', 'return former !== undefined && former', 'return false && former'],
     ],
@@ -114,14 +114,14 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'Two 404s count for more than the List that was fetched to settle them',
     changes: [
       ['kinds/databasecluster/find-cluster.ts', 'cluster = poller.get(id);', 'cluster = undefined;'],
-      // What stands against that besides.
+      // Another safeguard against that.
       ['kinds/databasecluster/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
     ],
     hunt: Array.from({ length: 24 }, (_, index) => `destroy r${index + 1}:missingTwice`),
   },
   {
     name: 'first-come-not-first-served',
-    about: 'Two objects that stand for one id do not know of each other',
+    about: 'Two objects that stand for one id ignore each other',
     changes: [
       [
         'kinds/databasecluster/claimants.ts',
@@ -133,7 +133,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'release-on-failure',
-    about: 'The finalizer goes although destroying the cluster failed, as with a 403',
+    about: 'The finalizer is removed although destroying the cluster failed, as with a 403',
     changes: [
       [
         RECONCILE,
@@ -145,7 +145,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'leave-what-lands-late',
-    about: 'An object goes without waiting for a deploy whose answer was lost',
+    about: 'An object is released without waiting for a deploy whose answer was lost',
     changes: [
       [
         DELETION,
@@ -157,13 +157,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'ignore-pause',
-    about: 'The annotation that pauses an object is not heard',
+    about: 'The annotation that pauses an object is ignored',
     changes: [['kube/annotations.ts', "?.[PAUSED] === 'true';", "?.[PAUSED] === 'never';"]],
     hunt: ['paused'],
   },
   {
     name: 'put-before-secret',
-    about: 'The server is given a new password before it stands in the Secret',
+    about: 'The server is given a new password before the Secret has it',
     changes: [
       [
         ACT_LOGIN,
@@ -181,19 +181,19 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'factory-login-is-good-enough',
-    about: 'A cluster is Ready as soon as the login works that it came with',
+    about: 'A cluster is Ready as soon as the login that it came with works',
     changes: [
       [
         LOGIN,
-        '  // Nothing is news until the Secret has it.',
-        "  if (working === 'factory') return running(subject, seen, login, {}, nowMs);\n  // Nothing is news until the Secret has it.",
+        "  if (working === 'next') return { conditions: 'keep',",
+        "  if (working === 'factory') return running(subject, seen, login, {}, nowMs);\n  if (working === 'next') return { conditions: 'keep',",
       ],
     ],
     hunt: ['deploy'],
   },
   {
     name: 'suspend-unsecured',
-    about: 'A new cluster is suspended before its factory login was retired',
+    about: 'A new cluster is suspended before its factory login is retired',
     changes: [
       [
         'kinds/databasecluster/decide-state.ts',
@@ -205,7 +205,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'overwrite-secrets',
-    about: 'A Secret of somebody else is overwritten where it has the name of ours',
+    about: "Somebody else's Secret is overwritten if it has the name of ours",
     changes: [
       [
         'kinds/databasecluster/login-of.ts',
@@ -217,7 +217,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'unconditional-secret-writes',
-    about: 'A Secret is written whatever it holds by now',
+    about: 'A Secret is written although it has changed since it was read',
     changes: [
       [
         'kinds/secrets.ts',
@@ -229,7 +229,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'unconditional-status-writes',
-    about: 'A status is written whatever it says by now',
+    about: 'A status is written although it has changed since it was read',
     changes: [
       [
         RECONCILE,
@@ -253,7 +253,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'write-without-change',
-    about: 'A status is written in each pass, also where nothing changed',
+    about: 'A status is written in each pass, even if nothing changed',
     changes: [
       [
         RECONCILE,
@@ -265,7 +265,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'no-backoff',
-    about: 'What failed is tried again at once',
+    about: 'What failed is retried at once',
     changes: [
       [
         'runtime/controller.ts',
@@ -277,13 +277,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'backoff-never-grows',
-    about: 'What failed is tried again each second, for ever',
+    about: 'What failed is retried every second, for ever',
     changes: [['runtime/rate-limiter.ts', 'ceilingMs(backoff, failures + 1)', 'initialMs * (failures < 0 ? 2 : 1)']],
     hunt: ['change'],
   },
   {
     name: 'same-pause-for-ever',
-    about: 'What failed is tried again every 5 s, for ever',
+    about: 'What failed is retried every 5 s, for ever',
     changes: [
       [
         'runtime/rate-limiter.ts',
@@ -295,7 +295,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'update-twice',
-    about: 'A cluster is told twice what it should be',
+    about: 'A cluster is updated twice',
     changes: [
       [
         ACT,
@@ -319,10 +319,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'forget-410',
-    about: 'A watch that is too old is opened again at the same version',
+    about: 'A watch whose resource version is too old is opened again at the same version',
     changes: [
       ['runtime/reflector.ts', 'isRefused(error) ? relist', 'isRefused(error) && !isGone(error) ? relist'],
-      // Nor does it list where all watches fail.
+      // It does not list after repeated failures either.
       ['runtime/reflector.ts', 'const RELIST_AFTER = 5;', 'const RELIST_AFTER = Number.POSITIVE_INFINITY;'],
     ],
     hunt: ['change-of-mind 1:gap'],
@@ -331,7 +331,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OF_REPLICAS,
   {
     name: 'no-redaction',
-    about: 'What the other side says is told as it is',
+    about: 'Messages of the other side are shown as they are, with their secrets',
     changes: [
       [
         'base/redact.ts',
@@ -343,7 +343,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'metrics-tell-requests',
-    about: 'The label of a metric tells what was sent',
+    about: 'The label of a metric contains what was sent',
     changes: [
       [
         'base/api-call.ts',
@@ -355,7 +355,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'password-in-metadata',
-    about: 'An annotation of a Secret tells its password',
+    about: 'An annotation of a Secret contains its password',
     changes: [
       [
         'kinds/databaseuser/content.ts',
@@ -367,7 +367,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'cut-answer-is-whole',
-    about: 'A list that ends too early counts as one with fewer in it',
+    about: 'A list that ends too early counts as a complete, shorter one',
     changes: [
       [
         'base/json-stream.ts',
@@ -379,7 +379,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'verify-never-after-a-jump',
-    about: 'A wall clock that was set back keeps logins from being verified',
+    about: 'After the wall clock is set back, logins are not verified',
     changes: [['kinds/verification.ts', 'if (lastMs > nowMs) return 0;', 'if (lastMs > nowMs && nowMs < 0) return 0;']],
     hunt: ['password-lost'],
   },
@@ -387,13 +387,13 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OF_PROMISES,
   {
     name: 'kept-as-the-cache-says',
-    about: 'A space goes by its cache alone when it lets go of the Secrets that it keeps',
+    about: 'A space relies on its cache alone when it releases the Secrets that it keeps',
     changes: [['kinds/databasespace/observe.ts', 'subject.status.keptSecrets ?? []', '[]']],
     hunt: ['namespace-deleted-while-deploying replicas=2 seed=2 3:partition 4:suspendMachine 5:oldList'],
   },
   {
     name: 'forget-whose-login',
-    about: 'The Secret of a cluster that was let go of is written over for another cluster',
+    about: 'The Secret of a cluster that was released is overwritten for another cluster',
     changes: [
       ['kinds/databasecluster/login-of.ts', '  if (!isOfAnother(subject, secret)) return false;', '  return false;'],
     ],
@@ -401,7 +401,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'every-status-is-ours',
-    about: 'A status that another process wrote is never looked at',
+    about: 'A status that another process wrote is ignored',
     changes: [
       [
         'runtime/controller.ts',

@@ -5,14 +5,14 @@ import type { Fault } from './faults.ts';
 import type { Strike } from './plan.ts';
 import type { ReadStrike } from './reads.ts';
 
-/** To get a token, and what a transaction is made of but its commit. */
+/** Requests for a token, and those of a transaction except its commit. */
 const CHANGES_NOTHING = /\/(?:auth|signin|transactions\/open|transactions\/[^/]+\/(?:query|close))$/;
-/** While these last, what was done cannot be written down, and so is done again at each try. */
+/** While these last, the operator cannot write down what it did, and so repeats it at each try. */
 const UNWRITTEN: ReadonlySet<Fault> = new Set<Fault>(['apiOutage', 'flaky', 'partition']);
-/** Tries in such a time: more than were ever seen. */
+/** How many tries such a time explains: more than were ever seen. */
 const TRIES = 15;
 
-/** Requests that were to change something in the cloud or on a server, were granted, and changed nothing. */
+/** Finds requests that should have changed something in the cloud or on a server, succeeded, and changed nothing. */
 export class NeedlessRequests {
   readonly #simulator: Simulator;
   readonly #found: string[] = [];
@@ -21,7 +21,7 @@ export class NeedlessRequests {
     this.#simulator = simulator;
   }
 
-  /** Sends the request, and looks at what it changes. */
+  /** Sends the request, and notes whether it changes anything. */
   async watch(request: HttpRequest, send: () => Promise<HttpResponse>): Promise<HttpResponse> {
     const { pathname } = new URL(request.url);
     if (request.method === 'GET' || CHANGES_NOTHING.test(pathname)) return send();
@@ -33,14 +33,14 @@ export class NeedlessRequests {
     return response;
   }
 
-  /** What no fault explains: one repetition follows from each. Undefined: nothing. */
+  /** Describes repetitions that no fault explains, if any: each fault explains one. */
   problem(strikes: readonly Strike[], reads: readonly ReadStrike[] = []): string | undefined {
     const explained = strikes.reduce((sum, { fault }) => sum + (UNWRITTEN.has(fault) ? TRIES : 1), reads.length);
     if (this.#found.length <= explained) return undefined;
     return `There was no need for the last of ${this.#found.length} requests that changed nothing: ${this.#found.join(', ')}`;
   }
 
-  /** All that requests can change, apart from what time does. */
+  /** Everything that requests can change, without what time changes. */
   #picture(): readonly unknown[] {
     return [...this.#simulator.clusters()].flatMap((cluster) => {
       this.#simulator.settle(cluster);

@@ -6,9 +6,9 @@ import { MINUTE_MS } from './people.ts';
 import { CLUSTERS, DATABASES, USERS } from './view.ts';
 import { World } from './world.ts';
 
-/* CustomResourceDefinitions of an earlier version, which do not know a field of a status: the API server drops it. */
+/* CustomResourceDefinitions of an earlier version that do not know a field of a status: the API server drops it. */
 
-/** These every version has; and by its binding the invariants know which Secret is to work. */
+/** Fields that every version has. The invariants need the binding to know which Secret must work. */
 const OF_OLD: ReadonlySet<string> = new Set(['observedGeneration', 'conditions', 'binding']);
 const FIELDS = definitions.flatMap(({ plural, status }) =>
   [...statusFieldsOf({ status })].filter((field) => !OF_OLD.has(field)).map((field) => `${plural}.${field}`),

@@ -14,49 +14,49 @@ import type { World } from './world.ts';
 interface Thing {
   readonly kind: 'user' | 'database';
   readonly name: string;
-  /** Another one each time that it is changed: a user's password, a database's schema and data. */
+  /** Differs after each change: a user's password hash, a database's schema and data. */
   readonly content: unknown;
 }
 
 interface Known extends Thing {
-  /** Uids of the objects that it was created for; none: others made it, or it came with the cluster. */
+  /** Uids of the objects that it was created for. Empty: others made it, or it came with the cluster. */
   readonly makers: ReadonlySet<string>;
 }
 
-/** An object that stands for a user or database, as it was seen last. */
+/** An object that stands for a user or database, as last seen. */
 interface Claim {
   readonly uid: string;
   readonly kind: Thing['kind'];
-  /** Its own namespace/name. */
+  /** The object's namespace/name. */
   readonly object: string;
-  /** That of the user or database. */
+  /** The name of the user or database. */
   readonly name: string;
-  /** namespace/name of the DatabaseCluster. */
+  /** The namespace/name of the DatabaseCluster. */
   readonly cluster: string;
   readonly held: boolean;
-  /** Its status says that it is about to be created. */
+  /** Its status says that the database is about to be created. */
   readonly announced: boolean;
   readonly retains: boolean;
   /** Its status says that it stands for it, or that all is well. */
   readonly owns: boolean;
-  /** Its manifest has asked, at some time, for the end of what it stands for. A request may arrive late: it stands. */
+  /** Its manifest has once asked for the deletion of what it stands for. That stays noted: a request may arrive late. */
   readonly asked: boolean;
-  /** At some time its manifest has said that what was there before may be taken over, or its Secret proved that it is its own. */
+  /** Its manifest has once allowed to take over what already existed, or its Secret has proved that it is its own. */
   readonly mayAdopt: boolean;
-  /** By the world's clock; undefined: it is there. */
+  /** When the object was gone, by the world's clock; undefined: it exists. */
   readonly goneAt?: number;
 }
 
-/** What was sent for an object may land for so long after it went. */
+/** How long after an object is gone a request for it may still land. */
 const LANDING_MS = 60_000;
 
-/** What must hold of users and databases on servers, at each change of them. */
+/** Checks invariants of users and databases on servers at each of their changes. */
 export class OnServers {
   readonly #world: World;
   readonly #fail: (invariant: InvariantOfAStep, message: string) => void;
   readonly #known = new Map<Cluster, ReadonlyMap<string, Known>>();
   readonly #claims = new Map<string, Claim>();
-  /** By namespace/name of a DatabaseCluster: those that it has stood for. */
+  /** The clusters that each DatabaseCluster has stood for, by its namespace/name. */
   readonly #stoodFor = new Map<string, Set<Cluster>>();
 
   constructor(world: World, fail: (invariant: InvariantOfAStep, message: string) => void) {
@@ -64,7 +64,7 @@ export class OnServers {
     this.#fail = fail;
   }
 
-  /** Sees what changed since the last look. `byOthers`: it is not the operator's doing. */
+  /** Judges what changed since the last look. `byOthers`: it is not the operator's doing. */
   look(byOthers: boolean): void {
     const { view } = this.#world;
     this.#hear();
@@ -74,7 +74,7 @@ export class OnServers {
       const known = new Map<string, Known>();
       for (const [key, thing] of now) {
         const was = before?.get(key);
-        // What a new cluster comes with was there before any object that stands for it.
+        // What a new cluster comes with is older than any object for it.
         const others = byOthers || before === undefined;
         known.set(key, { ...thing, makers: others ? (was?.makers ?? new Set()) : this.#judge(cluster, was, thing) });
       }
@@ -85,7 +85,7 @@ export class OnServers {
     this.#prove();
   }
 
-  /** No status tells of what its object neither made nor may take over, nor of what another object has. */
+  /** Checks that no status claims what its object neither made nor may take over, or what another object has. */
   checkStatuses(): void {
     this.#checkOwners();
     for (const object of [...this.#world.view.objects(USERS), ...this.#world.view.objects(DATABASES)]) {
@@ -96,7 +96,7 @@ export class OnServers {
         const thing = things.get(`${claim.kind} ${told.name}`);
         if (thing === undefined || cluster.gone || !isIdentity(told.createdAt, cluster)) continue;
         if (thing.makers.has(claim.uid)) continue;
-        const message = `${object.metadata.name} stands for ${claim.kind} ${told.name}, which is another's`;
+        const message = `${object.metadata.name} stands for ${claim.kind} ${told.name}, which belongs to somebody else`;
         this.#fail('no identity confused', message);
       }
     }
@@ -135,8 +135,8 @@ export class OnServers {
   }
 
   /**
-   * A Secret of ours with a password that signs in, such as a restored one, proves whose the user is: a recreated object
-   * may go on with it. After changes are judged, as they must not be their own excuse.
+   * Notes who may take over a user because a Secret of ours has a password that signs in: a recreated object may go on with a
+   * restored Secret. This comes after changes are judged, as a change must not excuse itself.
    */
   #prove(): void {
     for (const claim of this.#claims.values()) {
@@ -149,7 +149,7 @@ export class OnServers {
     }
   }
 
-  /** Who made it, after it was created, changed, or left as it was. */
+  /** Returns who made it, after it was created, changed, or left as it was. */
   #judge(cluster: Cluster, was: Known | undefined, thing: Thing): ReadonlySet<string> {
     if (was !== undefined && was.content === thing.content) return was.makers;
     const claims = this.#claimsTo(cluster, thing);
@@ -161,24 +161,24 @@ export class OnServers {
       return was.makers;
     }
     const makers = live.filter(({ held, uid }) => held || this.#world.people.unheld.has(uid));
-    // What lands after its object went, and would have been retained anyway, is nobody's any more.
+    // What lands after its object is gone, and would have been retained anyway, belongs to nobody.
     const isLeft = claims.some((claim) => claim.goneAt !== undefined && claim.retains && this.#isOnItsWay(claim));
     if (makers.length === 0 && !isLeft) this.#fail('held by a finalizer', `${what} was created without a finalizer`);
     if (thing.kind === 'database' && !isLeft && !makers.some(({ announced }) => announced))
       this.#fail('written down first', `${what} was created, and no status says so`);
-    // Of several that were about to create it, the one that did.
+    // If several were about to create it, the one that did.
     const authors = makers.filter((claim) => (thing.kind === 'user' ? this.#signsIn(claim, cluster) : claim.announced));
     return new Set((authors.length > 0 ? authors : makers).map(({ uid }) => uid));
   }
 
-  /** A new password is in the Secret of the one who set it: that must be one who may. */
+  /** Reports whether an object that may do so made the change. A new password is in the Secret of the object that set it. */
   #mayHaveChanged(cluster: Cluster, was: Known, claims: readonly Claim[]): boolean {
     const able = claims.filter((claim) => this.#isOnItsWay(claim) && hasIt(claim, was, claims));
     const authors = claims.filter((claim) => claim.goneAt === undefined && this.#signsIn(claim, cluster));
     return able.length > 0 && (authors.length === 0 || authors.some((claim) => able.includes(claim)));
   }
 
-  /** Whether a password in the Secret of the object signs in. */
+  /** Reports whether a password in the object's Secret signs in. */
   #signsIn({ kind, object }: Claim, cluster: Cluster): boolean {
     if (kind === 'database') return false;
     const secrets = this.#world.kube.all(SECRETS);
@@ -205,14 +205,14 @@ export class OnServers {
   }
 }
 
-/** What may be taken over is nobody else's: what an object has that is there, no other one takes. */
+/** Reports whether the object made it, or may take it over. Nobody takes over what another existing object has. */
 function hasIt({ uid, mayAdopt }: Claim, { makers }: Known, claims: readonly Claim[]): boolean {
   const isOthers = (other: Claim) =>
     other.uid !== uid && other.goneAt === undefined && (other.owns || makers.has(other.uid));
   return makers.has(uid) || (mayAdopt && !claims.some(isOthers));
 }
 
-/** All but the login that the cluster came with: that one is a DatabaseCluster's. */
+/** Returns all users and databases except the login that the cluster came with, which belongs to a DatabaseCluster. */
 function thingsOn({ database }: Cluster): readonly Thing[] {
   const users = [...database.users.values()].filter(({ username }) => username !== database.defaultUser);
   return [
@@ -227,7 +227,7 @@ function claimOf(kind: Thing['kind'], object: FakeObject, before: Claim | undefi
   const { name, uid, finalizers = [], deletionTimestamp } = object.metadata;
   const spec = specOf(object) as Readonly<Record<string, string>>;
   const isUser = kind === 'user';
-  // As the schemas have it where the manifest says nothing.
+  // The schemas' default.
   const policy = spec['deletionPolicy'] ?? (isUser ? 'Delete' : 'Retain');
   const thing = (isUser ? spec['username'] : spec['name']) ?? name;
   const { conditions = [], operation } = statusOf(object);
@@ -247,12 +247,12 @@ function claimOf(kind: Thing['kind'], object: FakeObject, before: Claim | undefi
   };
 }
 
-/** The DatabaseUser that a Secret of ours is for, which is beside it. */
+/** Returns the key of the DatabaseUser that a Secret of ours is for, in the same namespace. */
 function userOf({ metadata: { namespace = '', labels } }: FakeObject): ObjectKey {
   return objectKey(namespace, labels?.[USER_LABEL] ?? '');
 }
 
-/** Of what the status tells, and when the cluster was created that it is on. */
+/** Returns the name that the status claims, and when the cluster that it is on was created. */
 export function toldBy(object: FakeObject): { readonly name: string; readonly createdAt: string } | undefined {
   const { username, connection, name, cluster } = object['status'] as {
     readonly username?: string;

@@ -7,11 +7,11 @@ import { CLUSTERS, DATABASES, NAMESPACE, SPACES as SPACES_RESOURCE, USERS } from
 const CLUSTER_COUNT = 200;
 const OUTAGE_MS = 10 * 60_000;
 const PROBE_EVERY_MS = 30_000;
-/** A probe comes up to a twentieth later by chance, and is made by whoever comes then, within some seconds; or it was made just before. */
+/** Probes come up to a twentieth later by chance, then wait some seconds for the next call. Or one was made just before. */
 const NEXT_PROBE_MS = PROBE_EVERY_MS * 1.05 + 5_000;
-/** Calls that hang are given up after 20 s, and so are those that took their place. */
+/** Calls that hang are given up after 20 s, and so are those that follow them. */
 const KNOWN_AFTER_MS = 45_000;
-/** Eight passes of one space at a time, those that take their place before five calls have failed, and two beside them while they hang. */
+/** Eight passes of one space at a time, their successors before five calls have failed, and two substitutes while they hang. */
 const MOST_AT_FIRST = 14;
 
 const refused: Front = async ({ method }) => {
@@ -28,7 +28,7 @@ async function* emptyBody(): AsyncGenerator<Uint8Array> {}
 
 type Crowd = Awaited<ReturnType<typeof aCrowd>>;
 
-/** Takes the connection, and never answers; the client gives up after 20 s. */
+/** Accepts the connection, and never answers. The client gives up after 20 s. */
 const hanging =
   ({ clock }: Crowd): Front =>
   async () => {
@@ -36,7 +36,7 @@ const hanging =
     throw new HttpError('lost', 'No complete answer in time');
   };
 
-/** So many clusters, on their way. */
+/** Begins to create this many clusters. */
 async function aStartingCrowd(count: number) {
   const crowd = await aCrowd(['production']);
   void crowd.start();
@@ -45,21 +45,21 @@ async function aStartingCrowd(count: number) {
   return { ...crowd, names };
 }
 
-/** The same, once they are Ready. */
+/** The same, with all clusters Ready. */
 async function aReadyCrowd(count: number) {
   const crowd = await aStartingCrowd(count);
   await crowd.clock.runUntil(() => crowd.names.every(crowd.isReady), 'all are Ready', 120_000);
   return crowd;
 }
 
-/** Each login is verified once a minute, and has been since. */
+/** Sets verification of each login to once a minute, and waits for the first one. */
 async function verifyOften({ kube, clock }: Crowd): Promise<void> {
   const often = { spec: { verifyInterval: '60s' } };
   await kube.patch(SPACES_RESOURCE, { namespace: NAMESPACE, name: 'production' }, often);
   await clock.advance(61_000);
 }
 
-/** How often the status of each object is written from now on, by its name. */
+/** Counts writes of each object's status from now on, by name. */
 function statusWrites({ kube }: Crowd): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   const patch = kube.patch.bind(kube);
@@ -77,7 +77,7 @@ test.each<[string, (crowd: Crowd) => Front]>([
   ['answers 503 with Retry-After: 45', () => unavailable({ 'retry-after': '45' })],
   ['never answers', hanging],
 ])(
-  'A cloud that %s is asked once in 30 s, after a first try of each operation, and 200 changes are made soon after',
+  'A cloud that %s is asked every 30 s, after a first try of each operation, and when it is back, 200 changes are made soon',
   async (_, frontOf) => {
     const crowd = await aReadyCrowd(CLUSTER_COUNT);
     const { clock, asked, setting, kube, names } = crowd;
@@ -90,7 +90,7 @@ test.each<[string, (crowd: Crowd) => Front]>([
     for (const name of names) await kube.patch(CLUSTERS, { namespace: NAMESPACE, name }, { spec });
     const told = statusWrites(crowd);
     await clock.advance(OUTAGE_MS);
-    // What is wrong, and perhaps what this one found when it was its turn to try; not each time that somebody tries in vain.
+    // What is wrong, and perhaps what this object's own try found; not each failed try of another one.
     expect(Math.max(...names.map((name) => told.get(name) ?? 0))).toBeLessThanOrEqual(2);
     for (const { reason, message } of names.map(
       (name) => crowd.readyOf(CLUSTERS, name) ?? { reason: '', message: '' },
@@ -98,7 +98,7 @@ test.each<[string, (crowd: Crowd) => Front]>([
       expect(reason).toBe('CloudUnreachable');
       expect(message).toMatch(/ECONNREFUSED|ECONNRESET|503|no complete answer came|No complete answer/);
     }
-    // That one operation fails says nothing of another one, if it is answered: each has a first try of its own.
+    // If a failed operation was answered, that says nothing about other operations: each gets a first try.
     const isFirst = ({ method, path }: Asked, index: number, all: readonly Asked[]) =>
       all.findIndex((other) => other.method === method && operationOf(other.path) === operationOf(path)) === index;
     const failed = asked.slice(from);
@@ -131,7 +131,7 @@ test.each<[string, (crowd: Crowd) => Front]>([
 );
 
 test.each(['outage', '5xx', 'hang'] as const)(
-  'Servers that are down (%s) are told of once or twice by each cluster, however long it lasts',
+  'Each cluster reports that its servers are down (%s) once or twice, however long that lasts',
   async (effect) => {
     const crowd = await aReadyCrowd(20);
     const { clock, simulator, names } = crowd;
@@ -143,14 +143,14 @@ test.each(['outage', '5xx', 'hang'] as const)(
     crowd.stop();
     expect(names.map((name) => crowd.readyOf(CLUSTERS, name)?.reason)).toEqual(names.map(() => 'ServerUnreachable'));
     expect(Math.min(...names.map((name) => told.get(name) ?? 0))).toBe(1);
-    // Who is told first by a call that was held back says another time what a call says that was tried.
+    // An object that first reports a call that was held back later reports a call that was tried.
     expect(Math.max(...names.map((name) => told.get(name) ?? 0))).toBeLessThanOrEqual(2);
     for (const name of names) expect(crowd.readyOf(CLUSTERS, name)?.message).toContain('Cannot sign in as "admin": ');
   },
   120_000,
 );
 
-test('A call to a server or to the cloud that fails now and then is no news', async () => {
+test('Calls to servers or to the cloud that fail now and then are not reported', async () => {
   const crowd = await aServedCrowd();
   const { clock, simulator, names, all } = crowd;
   simulator.faults.add({ effect: '5xx', probability: 0.1 });
@@ -160,11 +160,11 @@ test('A call to a server or to the cloud that fails now and then is no news', as
   crowd.stop();
   expect(names.filter((name) => !crowd.isReady(name))).toEqual([]);
   expect(all().filter(({ ready }) => ready?.status !== 'True')).toEqual([]);
-  // By chance a few looks fail for longer than the seconds that are waited; each failure told would be some 900.
+  // By chance a few looks fail for longer than the grace period; reporting each failure would take some 900 writes.
   expect([...told.values()].reduce((sum, count) => sum + count, 0)).toBeLessThan(20);
 }, 120_000);
 
-test('A cloud that fails at updates only goes on to be listed, and to deploy what is new', async () => {
+test('A cloud where only updates fail is still listed, and still deploys new clusters', async () => {
   const crowd = await aReadyCrowd(20);
   const { clock, setting, kube, names } = crowd;
   setting.front = (request, pass) => (request.method === 'PATCH' ? unavailable()(request, pass) : pass(request));
@@ -180,7 +180,7 @@ test('A cloud that fails at updates only goes on to be listed, and to deploy wha
   crowd.stop();
 });
 
-/** Ten clusters, each with a user and a database that stay as they are, and with a user and a database that are to change. */
+/** Creates ten clusters, each with a user and a database that stay, and a user and a database that will change. */
 async function aServedCrowd() {
   const crowd = await aStartingCrowd(10);
   const { clock, kube, names } = crowd;
@@ -211,7 +211,7 @@ async function aServedCrowd() {
 }
 
 test.each(['outage', '5xx', 'hang'] as const)(
-  'What is on servers that are down (%s) waits, and says so at most three times, whether it is as it was, is to change, or is new',
+  'Objects on servers that are down (%s) wait, and say so at most three times, whether they are unchanged, changed or new',
   async (effect) => {
     const crowd = await aServedCrowd();
     const { clock, simulator, all } = crowd;
@@ -235,7 +235,7 @@ test.each([
   ['listDatabases', /-databases-/],
   ['createDatabase', /^new-databases-/],
 ])(
-  'Servers that fail at %s only are no outage: whoever does not need that stays Ready, and nobody writes again and again',
+  'Servers that fail only at %s are no outage: objects that do not need it stay Ready, and none is written again and again',
   async (operation, needs) => {
     const crowd = await aServedCrowd();
     const { clock, simulator, names, all } = crowd;

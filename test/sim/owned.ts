@@ -7,12 +7,12 @@ const MANAGED_BY = 'app.kubernetes.io/managed-by';
 const OWNER = 'mooring.dev/cluster';
 export const FACTORY = { username: 'admin', password: 'password' };
 
-/** Whether the operator wrote this Secret. */
+/** Reports whether the operator wrote this Secret. */
 export function isOurs({ metadata }: FakeObject): boolean {
   return metadata.labels?.[MANAGED_BY] === 'mooring';
 }
 
-/** The cluster whose server the Secret's login is for: that of its DatabaseCluster, or the one at its addresses. */
+/** Returns the cluster that the Secret's login is for: that of its DatabaseCluster, or the one at its addresses. */
 export function clusterOf(
   secret: FakeObject,
   objects: readonly FakeObject[],
@@ -28,18 +28,18 @@ export function clusterOf(
   return clusters.find((cluster) => owner !== undefined && isIdentity(statusOf(owner).createdAt, cluster));
 }
 
-/** Whether the status tells of this very cluster. */
+/** Reports whether a status with this createdAt means this very cluster. */
 export function isIdentity(createdAt: string | undefined, cluster: Cluster): boolean {
   return createdAt !== undefined && Date.parse(createdAt) === cluster.createdAt;
 }
 
-/** Whether the password that the Secret publishes signs in. */
+/** Reports whether the password that the Secret publishes signs in. */
 export function publishesWorking(secret: FakeObject, { database }: Cluster): boolean {
   const { username = '', password } = contentsOf(secret);
   return password !== undefined && passwordIs(database, username, password);
 }
 
-/** Whether one of the Secret's passwords signs in. */
+/** Reports whether one of the Secret's passwords signs in. */
 export function signsIn(secret: FakeObject, { database }: Cluster): boolean {
   const { username = '', password, nextPassword } = contentsOf(secret);
   return [password, nextPassword].some((each) => each !== undefined && passwordIs(database, username, each));

@@ -4,10 +4,10 @@ import type { Metrics, ScrapedState } from '../../src/operator/metrics.ts';
 /** How a pass ended. */
 export type PassResult = 'success' | 'error' | 'requeue' | 'requeue_after';
 
-/** The pass that has begun right now, and whose span tells which object it is of. */
+/** The pass that has just begun. Its span names the object. */
 let begun: { key: string } | undefined;
 
-/** From now on spans are told to `told`, with all that they show; those of passes name these. */
+/** Passes everything that spans show to `told` from now on. Spans of passes name the object of `begun`. */
 export function watchPasses(told: (shown: unknown) => void): void {
   const unseen = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
   const span = {
@@ -25,13 +25,13 @@ export function watchPasses(told: (shown: unknown) => void): void {
     told([name, attributes]);
     return work(span);
   };
-  // That of an earlier world, or of the operator with another mistake.
+  // Of an earlier world, or of the operator with another mistake.
   trace.disable();
   // The operator calls it in this form only.
   trace.setGlobalTracerProvider({ getTracer: () => ({ startActiveSpan, startSpan: () => unseen }) as never });
 }
 
-/** Whom metrics are told to. */
+/** Receives what metrics report. */
 export interface MetricsTold {
   /** A pass ended; `key`: kind and name of its object. */
   passed(key: string, result: PassResult): void;
@@ -40,7 +40,7 @@ export interface MetricsTold {
   onScrape(collect: () => ScrapedState): void;
 }
 
-/** Metrics without figures: of passes it is told when they end, of all others what their labels would show. */
+/** Metrics without figures: they report the end of each pass, and which labels each series would show. */
 export function metricsTold({ passed, labelled, onScrape }: MetricsTold): Metrics {
   const nothing = () => {};
   return {

@@ -14,22 +14,22 @@ import type { World } from './world.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 const LEVELS = ['read', 'write', 'admin'] as const;
-/** As the simulated cloud gives them out. */
+/** The token of a level, as the simulated cloud issues it. */
 export const tokenOf = (level: string) => `${level}-secret-0123456789`;
 const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
-/** What a namespace holds is deleted again and again until it is empty. */
+/** How often Kubernetes deletes what a namespace holds, until it is empty. */
 const TERMINATION_ROUND_MS = 5 * SECOND_MS;
 
-/** What people do, with kubectl and in the cloud's console, and what Kubernetes does for them. */
+/** What people do with kubectl and in the cloud's console, and what Kubernetes does for them. */
 export class People {
   readonly #world: World;
-  /** Secrets that people wrote, by namespace/name, as they wrote them: nobody else may change what is in them. */
+  /** Secrets that people wrote, by namespace/name, with the contents that nobody else may change. */
   readonly secrets = new Map<string, Readonly<Record<string, string>>>();
 
-  /** Objects whose finalizers somebody took away: what is asked for at that moment is still done. */
+  /** Objects whose finalizers somebody removed. The operator may still finish what it was doing for them. */
   readonly unheld: UnheldObjects;
-  /** Since when; monotonic. */
+  /** When each namespace began to terminate, by the monotonic clock. */
   readonly #terminating = new Map<string, number>();
   readonly meddling: Meddling;
 
@@ -39,7 +39,7 @@ export class People {
     this.unheld = new UnheldObjects(world);
   }
 
-  /** The space, which is called as in the cloud, and the Secrets that it names. */
+  /** Creates a space, named as in the cloud, and the Secrets that it names. */
   async createSpace(name = 'production', spec: Fields = {}): Promise<void> {
     const { namespace, name: spaceID } = refOf(name);
     const prefix = spaceID === 'production' ? '' : `${spaceID}-`;
@@ -66,7 +66,7 @@ export class People {
     return this.create(CLUSTERS, name, { ...CLUSTER_SPEC, ...spec });
   }
 
-  /** In a namespace that is being deleted nothing is created, and people leave it at that. */
+  /** Creates an object, unless its namespace is being deleted. */
   async create(resource: Resource, name: string, spec: Fields, more: Fields = {}): Promise<void> {
     const { namespace, name: alone } = refOf(name);
     if (this.#terminating.has(namespace)) return;
@@ -75,7 +75,7 @@ export class People {
     await this.#world.kube.create(resource, namespace, object);
   }
 
-  /** Writes a Secret of people's own, or changes it. */
+  /** Creates or changes a Secret that belongs to people. */
   async putSecret(name: string, data: Readonly<Record<string, string>>): Promise<void> {
     const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
     const { namespace, name: alone } = refOf(name);
@@ -89,12 +89,12 @@ export class People {
     await this.#world.kube.create(CONFIG_MAPS, NAMESPACE, { metadata: { name }, data });
   }
 
-  /** A namespace with labels, by which selectors know it. */
+  /** Creates a namespace with labels, for selectors. */
   createNamespace(name: string, labels: Readonly<Record<string, string>>): void {
     this.#world.kube.put(NAMESPACES, { metadata: { name, uid: `uid of ${name}`, resourceVersion: '', labels } });
   }
 
-  /** Without effect once the object is gone. */
+  /** Edits the object, if it exists. */
   async edit(
     change: { readonly spec?: Fields; readonly annotations?: Fields },
     name = 'orders',
@@ -115,7 +115,7 @@ export class People {
     if (object !== undefined && this.unheld.isExcused(object)) this.#world.invariants.mayBeLeft(object);
   }
 
-  /** Deletes what the object is in. */
+  /** Deletes the space or cluster that the object belongs to. */
   removeAround(name: string, resource: Resource): void {
     const object = this.#find(resource, name);
     const space = object && referred(object, 'spaceRef');
@@ -124,7 +124,7 @@ export class People {
     if (cluster !== undefined) this.remove(cluster, CLUSTERS);
   }
 
-  /** As `kubectl replace`, and Git tools that do as much: the manifest names no finalizers. */
+  /** Replaces the object like `kubectl replace` and some Git tools: the manifest has no finalizers. */
   async replace(name: string, resource: Resource): Promise<void> {
     const { uid, deletionTimestamp } = this.#find(resource, name)?.metadata ?? {};
     if (uid === undefined || deletionTimestamp !== undefined) return;
@@ -133,7 +133,7 @@ export class People {
     await this.#patch(resource, name, { metadata: { finalizers: null } });
   }
 
-  /** Edits the object, and takes that back after five minutes, but for what was changed otherwise meanwhile. */
+  /** Edits the object, and after five minutes undoes what nobody has changed in the meantime. */
   async detour(name: string, resource: Resource, spec: Fields): Promise<void> {
     const object = this.#find(resource, name);
     if (object === undefined) return;
@@ -151,7 +151,7 @@ export class People {
     await this.edit({ spec }, name, resource);
   }
 
-  /** For five minutes. */
+  /** Suspends the object's cluster for five minutes. */
   async suspend(name: string, resource: Resource): Promise<void> {
     const object = this.#find(resource, name);
     const cluster = resource === CLUSTERS ? name : object && referred(object, 'clusterRef');
@@ -163,16 +163,16 @@ export class People {
     return this.edit({ annotations: { [`${GROUP}/paused`]: 'true' } }, name, resource);
   }
 
-  /** Deletions on servers whose answer was lost, and that are still to land. */
+  /** Deletions on servers whose answer was lost, and that have yet to land. */
   lateDeletions = 0;
 
-  /** Deletes it, and creates it as it was as soon as it is gone. */
+  /** Deletes the object, and creates it again as soon as it is gone. */
   recreate(name: string, resource: Resource): void {
     const object = this.#find(resource, name);
     if (object === undefined) return;
     this.remove(name, resource);
     const again = async () => {
-      // What it makes a deletion that lands later would end: a limit, which docs/reliability.md names.
+      // A deletion that lands later would delete what the new object makes: docs/reliability.md names this limit.
       if (this.#find(resource, name) !== undefined || this.lateDeletions > 0) return this.#later(SECOND_MS, again);
       await this.create(resource, name, object['spec'] as Fields);
     };
@@ -194,21 +194,21 @@ export class People {
     await put(wrong);
   }
 
-  /** Deletes the Secrets that the operator wrote: nobody knows the passwords any more. */
+  /** Deletes the Secrets that the operator wrote: then nobody knows the passwords. */
   loseSecrets(): void {
     this.#world.invariants.passwordIsLost = true;
     for (const secret of this.#world.kube.all(SECRETS)) if (isOurs(secret)) this.remove(keyOf(secret), SECRETS);
   }
 
-  /** Since when nothing can be created in the namespace any more, by the monotonic clock. */
+  /** Returns since when nothing can be created in the namespace, by the monotonic clock. */
   terminatingSince(namespace = NAMESPACE): number | undefined {
     return this.#terminating.get(namespace);
   }
 
-  /** Deletes the namespace: Kubernetes deletes what is in it, Secrets first, and creates nothing there any more. */
+  /** Deletes the namespace: Kubernetes deletes what is in it, Secrets first, and lets nobody create anything there. */
   terminate(namespace = NAMESPACE): void {
     const { kube, invariants } = this.#world;
-    // Those of users go with them, and are nobody's loss; those of clusters are, also of clusters that were retained.
+    // Secrets of users are deleted together with the users, so no login is lost. Those of clusters are lost, even of retained ones.
     const isAdmins = ({ metadata }: FakeObject) => metadata.labels?.[OWNER_LABEL] !== undefined;
     const holdsClusters = kube.all(CLUSTERS, namespace).length > 0 || kube.all(SECRETS, namespace).some(isAdmins);
     if (holdsClusters) invariants.passwordIsLost = true;
@@ -225,7 +225,7 @@ export class People {
     void round();
   }
 
-  /** Statuses as an operator of an earlier version wrote them: without the fields that came later. */
+  /** Rewrites statuses as an earlier version would have: without later fields. */
   ageStatuses(): void {
     const { kube, invariants } = this.#world;
     for (const resource of KINDS) {
@@ -237,7 +237,7 @@ export class People {
     }
   }
 
-  /** A person who says the same twice changes nothing. */
+  /** Patches as a person does: a patch that changes nothing is no fault of the operator. */
   async #patch(resource: Resource, name: string, patch: object): Promise<void> {
     const { kube, invariants } = this.#world;
     await invariants.peopleWrite(() => kube.patch(resource, refOf(name), patch));
@@ -252,7 +252,7 @@ export class People {
   }
 }
 
-/** What an earlier version did not write into the status of such an object, and can be missing. */
+/** Returns a patch that removes the fields that an earlier version did not write. */
 function laterFields(resource: Resource, object: FakeObject): Fields {
   const { operation, credentials, connection, appliedSchema } = object['status'] as Readonly<Record<string, object>>;
   const unsigned = operation === undefined ? {} : { operation: { by: null } };

@@ -3,31 +3,31 @@ import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { FAULT_NAMES, FAULTS, type Fault, OF_CHANCE } from './faults.ts';
 import { READ_FAULT_NAMES, READ_FAULTS, type ReadFault, type ReadStrike } from './reads.ts';
 
-/** A fault, and the effect that it strikes: they are counted from 1, over all processes. */
+/** A fault, and the effect that it strikes. Effects are counted from 1, over all processes. */
 export interface Strike {
   readonly at: number;
   readonly fault: Fault;
 }
 
-/** All that decides what happens in a run. */
+/** Everything that decides what happens in a run. */
 export interface Plan {
   readonly scenario: string;
   readonly strikes: readonly Strike[];
   /** What goes wrong at looks. */
   readonly reads?: readonly ReadStrike[];
-  /** Processes of the operator at once; more than one share a Lease. Default 1. */
+  /** How many processes of the operator run at once; more than one share a Lease. Default 1. */
   readonly replicas?: number;
   /** The processes share the spaces, instead of one of them acting. */
   readonly shards?: true;
   /** `get`: the operator may neither list nor watch Secrets. Default: watch. */
   readonly secrets?: 'get';
-  /** A field of a status that the CRD does not know, as `databaseclusters.createdAt`: the API server drops it. */
+  /** A field of a status that the CRD does not know, such as `databaseclusters.createdAt`: the API server drops it. */
   readonly without?: string;
-  /** Chance: how long calls take, and so what comes before what. Absent: nothing takes time. */
+  /** Seeds chance: how long calls take, and so the order of events. Absent: nothing takes time. */
   readonly seed?: number;
 }
 
-/** `deploy replicas=2 seed=7 3:crashAfter 9:freeze r4:hang`: what `npm run sim -- --play` takes. */
+/** Returns the plan as `npm run sim -- --play` takes it, such as `deploy replicas=2 seed=7 3:crashAfter 9:freeze r4:hang`. */
 export function textOf({ scenario, strikes, reads = [], replicas = 1, shards, secrets, without, seed }: Plan): string {
   return [
     scenario,
@@ -41,7 +41,7 @@ export function textOf({ scenario, strikes, reads = [], replicas = 1, shards, se
   ].join(' ');
 }
 
-/** Throws an Error that says what is wrong with it. */
+/** Reads what `textOf` returns. Throws an Error that says what is wrong with the text. */
 export function parsePlan(text: string): Plan {
   const [scenario = '', ...words] = text.trim().split(/\s+/);
   const strikes: Strike[] = [];
@@ -72,10 +72,10 @@ function isFault(name: string): name is Fault {
 }
 
 const MAX_STRIKES = 4;
-/** Most scenarios come to their end within so many effects. */
+/** Most scenarios end within this many effects. */
 const REACH = 30;
 
-/** What a seed stands for: a scenario, how many processes, and what goes wrong when. */
+/** Returns the plan that a seed stands for: a scenario, how many processes, and what goes wrong when. */
 export function planOf(seed: number, scenarios: readonly string[]): Plan {
   const random = createSeededRandom(seed);
   const scenario = pick(scenarios, random);
@@ -104,12 +104,12 @@ function pick<T>(choices: readonly T[], random: Random): T {
   return choice;
 }
 
-/** Whether something goes wrong in it. */
+/** Reports whether anything goes wrong in the plan. */
 export function isStruck({ strikes, reads = [] }: Plan): boolean {
   return strikes.length + reads.length > 0;
 }
 
-/** The plan with as little in it as still fails, by leaving out one thing after the other. */
+/** Returns the smallest plan that still fails, by leaving out one thing after another. */
 export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
   for (const smaller of smallerThan(plan)) if (await fails(smaller)) return shrink(smaller, fails);
   return plan;

@@ -33,15 +33,15 @@ export interface Process {
   readonly number: number;
   readonly clock: ProcessClock;
   alive: boolean;
-  /** It stands still. */
+  /** The process is frozen. */
   isStill?: boolean;
-  /** Why its operator lets nothing out at this moment. */
+  /** Returns why its operator may send nothing at this moment. */
   fence: () => string | undefined;
-  /** The name of its own Lease, where each has one. */
+  /** The name of its own Lease, if each process has one. */
   lease?: string;
-  /** Until then it does not reach the API server, by the world's clock. */
+  /** Until when it cannot reach the API server, by the world's clock. */
   partitionedUntil: number;
-  /** When it asked for its last renewal of the Lease that it got. */
+  /** When it sent its last successful renewal of the Lease. */
   renewedAt?: Moment;
 }
 
@@ -52,7 +52,7 @@ interface Moment {
   readonly wall: number;
 }
 
-/** Whether all clocks of the process tell of less time since its last renewal than passed: it cannot know that it is late. */
+/** Reports whether the process cannot know that its renewal is late: all its clocks show less time than has passed. */
 export function isDeceived({ renewedAt, clock }: Process, now: number): boolean {
   if (renewedAt === undefined) return false;
   const told = Math.max(clock.monotonic() - renewedAt.monotonic, clock.now() - renewedAt.wall);
@@ -64,43 +64,43 @@ export type Freezing = Extract<Fault, 'freeze' | 'suspendMachine' | 'stopMachine
 /** What the world does around each call of a process. */
 export interface Surroundings {
   readonly weather: Weather;
-  /** Called before a look; what it answers goes wrong with it. */
+  /** Called before a look; returns what goes wrong with it. */
   beforeRead(process: Process, read: Pick<Read, 'to' | 'what'>): ReadFault | undefined;
-  /** Called before an effect; what it answers goes wrong with this effect. */
+  /** Called before an effect; returns what goes wrong with it. */
   before(process: Process, effect: Omit<Effect, 'index'>): Promise<Fault | undefined>;
   after(process: Process): void;
-  /** The process ends at once: nothing that it still does takes effect. */
+  /** Ends the process at once: nothing that it still does takes effect. */
   crash(process: Process): void;
-  /** The process stands still from now on, and the clock wakes it. */
+  /** Freezes the process until the clock wakes it. */
   freeze(process: Process, fault: Freezing): void;
-  /** Carries out what was asked for, when nobody waits for it any more. */
+  /** Carries out a request when nobody waits for it any more. */
   landLater(what: string, work: () => Promise<unknown>): void;
   isPartitioned(process: Process): boolean;
-  /** The process is told of the object as it is. */
+  /** The process hears of the object as it is. */
   told(process: Process, object: Pick<AnyObject, 'metadata'>): void;
-  /** A write of the object's finalizers begins, and has arrived: of one that did not, the operator can do nothing. */
+  /** A write of the object's finalizers begins, or has arrived. If it never arrives, that is not the operator's fault. */
   holding(resource: Resource, ref: ObjectRef, arrived: boolean): void;
   /** By the world's clock. */
   now(): number;
-  /** The time that a call or an event takes on its way, from chance. */
+  /** Waits for the time that a call or an event takes on its way, by chance. */
   travel(): Promise<void>;
-  /** Whether a call fails by chance, in flaky weather. */
+  /** Reports whether a call fails by chance, in flaky weather. */
   fails(): boolean;
 }
 
-/** So many events come once more, in their order, where they come twice. */
+/** How many events are repeated, in their order, when they come twice. */
 const REPLAYED = 5;
 
 const never = () => new Promise<never>(() => {});
 const lost = (what: string) => new HttpError('lost', what);
 
-/** Goes on only while the process lives, and runs. */
+/** Resolves when the process runs; never if it is dead. */
 async function resumed(process: Process): Promise<void> {
   await process.clock.running();
   if (!process.alive) await never();
 }
 
-/** As `resumed`, for what is about to leave: after standing still, it is asked first whether it may, as if it had come to it then. */
+/** Like `resumed`, before something is sent. After a freeze the fence is asked first, as if the process had come to it only then. */
 async function released(process: Process, world: Surroundings): Promise<void> {
   const asked = world.now();
   await resumed(process);
@@ -119,7 +119,7 @@ const FAILURES: ReadonlySet<Fault> = new Set<Fault>([
   'throttled',
 ]);
 
-/** Carries out one effect, with what goes wrong with it. */
+/** Carries out one effect, with its fault. */
 async function carryOut<T>(
   process: Process,
   world: Surroundings,
@@ -130,7 +130,7 @@ async function carryOut<T>(
 ): Promise<T> {
   await released(process, world);
   const fault = await world.before(process, effect);
-  // Meanwhile another effect of this process may have been the one to end it.
+  // Meanwhile another effect of this process may have ended it.
   await released(process, world);
   if (fault === 'crashBefore') {
     world.crash(process);
@@ -156,7 +156,7 @@ async function carryOut<T>(
   return (fault === 'gatewayTimeout' && failure(fault)) || answer();
 }
 
-/** Resolves with how it ended, to be told later. */
+/** Resolves with a function that returns the answer or throws the error. */
 function settled<T>(work: Promise<T>): Promise<() => T> {
   return work.then(
     (answer) => () => answer,
@@ -183,7 +183,7 @@ function kubeFailure(fault: Fault): never {
   throw new KubeError('etcdserver: leader changed', { status: 500, reason: 'InternalError' });
 }
 
-/** The API as this process reaches it. */
+/** Returns the API as this process reaches it. */
 export function apiOf(process: Process, world: Surroundings, api: KubeApi): KubeApi {
   const reachability = new Reachability({ clock: process.clock, random: createSeededRandom(process.number) });
   const reach = () => {
@@ -204,7 +204,7 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
       reach();
       return work();
     };
-    // Leases are the elector's own business: they are written all the time, and struck by the weather only.
+    // Leases are the elector's business: they are written all the time, and only the weather strikes them.
     if (resource.plural === 'leases')
       return name === (process.lease ?? LEADER_LEASE) ? renewal(() => read(reached)) : read(reached);
     return carryOut(process, world, { to: 'kube', what, namespace, ...(labels && { labels }) }, reached, (fault) =>
@@ -232,7 +232,7 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
     world.told(process, object);
     return object;
   };
-  /** Goes on where the look is answered as it should be. */
+  /** Resolves if no fault strikes the look. */
   const look = async (what: string, signal: AbortSignal | undefined): Promise<void> => {
     const fault = world.beforeRead(process, { to: 'kube', what });
     if (fault !== undefined) await kubeAnswerWith(fault, what, (ms) => sleep(process.clock, ms, signal));
@@ -258,14 +258,14 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
       if (signal !== undefined) options.onTurn?.(await reachability.turn(signal));
       const begin = async () => {
         reach();
-        // The list of today is how a watch begins.
+        // Today's way to list is the beginning of a watch.
         if (options.sendInitialEvents) await look(`list ${resource.plural}`, signal);
       };
       yield* watch(process, world, api, resource, options, begin, signal);
     },
     create: (resource, namespace, object) => {
       const { name = '', labels } = metadataOf(object);
-      // With shards the first one is its own, and the other that of all together.
+      // With shards the first Lease is its own, the second the common one.
       if (resource.plural === 'leases') process.lease ??= name;
       return write(
         resource,
@@ -312,7 +312,7 @@ async function* watch(
   const recent: WatchEvent[] = [];
   try {
     for await (const event of api.watch(resource, options, end.signal)) {
-      // What comes while nothing can be heard is not heard later either: the connection is found broken then.
+      // An event that comes while the process is cut off is lost: afterwards it finds the connection broken.
       const deaf = world.isPartitioned(process);
       const heldMs = weather.remainingMs('stale');
       if (heldMs > 0) await sleep(process.clock, heldMs);
@@ -322,7 +322,7 @@ async function* watch(
       if (deaf || isBroken()) throw lost('Connection broke (ECONNRESET)');
       if (event.type !== 'BOOKMARK') world.told(process, event.object);
       yield event;
-      // No server brings back what it has told to be gone.
+      // No server brings back an object after reporting its deletion.
       if (event.type === 'DELETED') recent.length = 0;
       recent.push(event);
       if (recent.length > REPLAYED) recent.shift();
@@ -335,7 +335,7 @@ async function* watch(
   }
 }
 
-/** HTTP as this process sends it; `isCloud`: to the management API, else to a server. */
+/** Returns HTTP as this process sends it. `isCloud`: to the management API, not to a server. */
 export function transportOf(
   process: Process,
   world: Surroundings,
@@ -346,7 +346,7 @@ export function transportOf(
     const { origin, pathname } = new URL(request.url);
     const send = async (sent = request) => {
       const out = isCloud(origin) ? 'cloudOutage' : 'serverOutage';
-      // Asked when the first byte is about to leave, as the real transport does.
+      // Asked right before the first byte is sent, as by the real transport.
       const refusal = sent.refusal?.();
       if (refusal !== undefined) throw withheld(refusal);
       if (world.weather.is(out)) throw new HttpError('unreachable', `${request.method} ${origin}: ECONNREFUSED`);
@@ -359,7 +359,7 @@ export function transportOf(
         process,
         world,
         { to: 'http', what, url: request.url },
-        // What lands late was given up by the one who asked.
+        // The sender has given up a request that lands late.
         (attended) => send(attended ? request : unattended),
         (fault) => httpFailure(fault, request),
         (answer) => ({ ...answer, body: halfOf(answer.body) }),
@@ -395,7 +395,7 @@ function metadataOf(object: unknown) {
   return (object as { metadata: { name?: string; labels?: Readonly<Record<string, string>> } }).metadata;
 }
 
-/** Which fields a patch has, for the trace: never their values. */
+/** Returns the names of a patch's fields for the trace, never their values. */
 function keysOf(patch: unknown): string {
   return Object.entries(patch as Record<string, object>)
     .map(([key, value]) => (key === 'spec' ? key : `${key}{${Object.keys(value ?? {}).join()}}`))

@@ -4,34 +4,34 @@ import type { Fault } from './faults.ts';
 
 /** What goes wrong at one look: a GET to the cloud or to a server, or a get or list of the Kubernetes API. */
 export const READ_FAULTS = {
-  unauthorized: 'it is answered 401, as if the token had ended',
-  forbidden: 'it is answered 403',
-  throttled: 'it is answered 429, with Retry-After: 30',
-  failing: 'it is answered 500',
-  misrouted: 'a router before the other side answers 404 with a page',
+  unauthorized: 'the answer is 401, as if the token had expired',
+  forbidden: 'the answer is 403',
+  throttled: 'the answer is 429 with Retry-After: 30',
+  failing: 'the answer is 500',
+  misrouted: 'a router in front of the other side answers 404 with a page',
   truncated: 'the answer ends halfway, as if that were all',
-  misshapen: 'what it tells of has numbers where the names belong',
-  hang: 'no answer comes for 20 s, from the Kubernetes API for 30 s',
-  missing: 'it is answered 404, or a List comes without anything in it, as from a replica that is behind',
-  missingTwice: 'it is answered 404, and so is the next one of its sort',
+  misshapen: 'the answer has numbers where names belong',
+  hang: 'no answer comes for 20 s, or for 30 s from the Kubernetes API',
+  missing: 'the answer is 404 or an empty List, as from a replica that is behind',
+  missingTwice: 'the answer is 404, and so is the next one to the same request',
 } as const;
 
 export type ReadFault = keyof typeof READ_FAULTS;
 
 export const READ_FAULT_NAMES = Object.keys(READ_FAULTS) as readonly ReadFault[];
 
-/** The API server answers gets from what was agreed on, never from what is behind, and checks what it stores. */
+/** Not for the API server: its gets are never behind, and it checks what it stores. */
 const HTTP_ONLY: ReadonlySet<ReadFault> = new Set<ReadFault>(['misrouted', 'misshapen', 'missing', 'missingTwice']);
 
-/** Where each is struck. A server that fails is played with effects, and in flaky weather. */
+/** The faults of each side. HTTP servers that fail are played with effects, and in flaky weather. */
 export const READ_FAULTS_OF: Readonly<Record<Read['to'], readonly ReadFault[]>> = {
   http: READ_FAULT_NAMES.filter((name) => name !== 'failing'),
   kube: READ_FAULT_NAMES.filter((name) => !HTTP_ONLY.has(name)),
 };
 
 /**
- * Whether the fault at this look is something else than others there. That a List lies twice cannot be told from the truth, and a
- * page of 404 is as good as an answer that there is none.
+ * Reports whether the fault at this look differs from other faults there. A List that lies twice looks like the truth, and a 404
+ * page does the same as an answer of 404.
  */
 export function strikesRead({ to, what }: Pick<Read, 'to' | 'what'>, fault: ReadFault): boolean {
   if (!READ_FAULTS_OF[to].includes(fault)) return false;
@@ -39,13 +39,13 @@ export function strikesRead({ to, what }: Pick<Read, 'to' | 'what'>, fault: Read
   return fault !== 'missingTwice' || /\/clusters\/[^/]+$/.test(what);
 }
 
-/** A look, counted from 1 over all processes. */
+/** A look. Looks are counted from 1 over all processes. */
 export interface Read {
   readonly index: number;
   readonly to: 'kube' | 'http';
   /** Such as `GET /v1/users` or `get secrets/orders-admin`. */
   readonly what: string;
-  /** So many effects came before it. */
+  /** How many effects came before it. */
   readonly after: number;
 }
 
@@ -54,12 +54,12 @@ export interface ReadStrike {
   readonly fault: ReadFault;
 }
 
-/** As long as the real transport waits. */
+/** How long the real transport waits. */
 const PATIENCE_MS = 20_000;
-/** As long as the real client of the Kubernetes API does. */
+/** How long the real client of the Kubernetes API waits. */
 const KUBE_PATIENCE_MS = 30_000;
 const AFTER_SECONDS = 30;
-/** Of effects as well. */
+/** For effects as well. */
 export const STATUSES: Readonly<Partial<Record<ReadFault | Fault, number>>> = {
   unauthorized: 401,
   forbidden: 403,
@@ -73,7 +73,7 @@ const KUBE_REASONS: Readonly<Record<number, string>> = {
   500: 'InternalError',
 };
 
-/** Lists are there as long as what they are of is, however old they are. */
+/** Lists exist as long as their parent does, however old they are. They are empty instead of 404. */
 const EMPTY_LISTS: readonly (readonly [path: RegExp, body: string])[] = [
   [/\/clusters$/, '[]'],
   [/\/v1\/users$/, '{"users":[]}'],
@@ -92,7 +92,7 @@ async function* textOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-/** The answer that comes of it. `pause` lets time pass. */
+/** Returns the answer under this fault. `pause` lets time pass. */
 export async function answerWith(
   fault: ReadFault,
   request: HttpRequest,
@@ -113,18 +113,18 @@ export async function answerWith(
   return refusal(status);
 }
 
-/** From whoever stands before the other side. */
+/** An HTML page, as from a proxy in front of the other side. */
 export function page(status: number, title: string): HttpResponse {
   return { status, headers: { 'content-type': 'text/html' }, body: textOf(`<h1>${title}</h1>`) };
 }
 
-/** That nothing was done. */
+/** A refusal: nothing was done. */
 export function refusal(status: number): HttpResponse {
   const headers = status === STATUSES.throttled ? { 'retry-after': String(AFTER_SECONDS) } : {};
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: halfOf([]) };
 }
 
-/** What the real client of the Kubernetes API makes of it: it throws. A 401 stays one, as it has asked twice by then. */
+/** Throws what the real client of the Kubernetes API would. A 401 remains a 401: the client has asked twice by then. */
 export async function kubeAnswerWith(
   fault: ReadFault,
   what: string,
@@ -139,7 +139,7 @@ export async function kubeAnswerWith(
   );
 }
 
-/** The same of the Kubernetes API. */
+/** The same for the Kubernetes API. */
 export function refusalOf(what: string, status: number): KubeError {
   const retryAfterMs = status === STATUSES.throttled ? AFTER_SECONDS * 1000 : undefined;
   return new KubeError(`Cannot ${what}: HTTP ${status}`, { status, reason: KUBE_REASONS[status] ?? '', retryAfterMs });
@@ -164,8 +164,8 @@ async function wholeOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): 
 }
 
 /**
- * Those to strike. Of looks of one sort in a row, as while something is waited for, the first and the last stand for all; of
- * those at the Kubernetes API, which take turns, the first and the last between two effects.
+ * Returns the looks to strike. Where a look repeats in a row, as in a wait, the first and the last stand for all. Looks at the
+ * Kubernetes API take turns: there it is the first and the last between two effects.
  */
 export function worthStriking(reads: readonly Read[]): readonly Read[] {
   const http = reads.filter(({ to }) => to === 'http');

@@ -10,7 +10,7 @@ test.each([
   { scenario: 'rotate', name: 'orders', resource: CLUSTERS },
   { scenario: 'user-rotate', name: 'app', resource: USERS },
 ])(
-  '$scenario: after a refusal the next password comes when its time is over, and nothing is announced before',
+  '$scenario: after a refusal the next password comes after its pause, and nothing is announced before',
   async ({ scenario, name, resource }) => {
     const { subject, prepare } = scenarioNamed(scenario);
     const world = new World(undefined, subject);

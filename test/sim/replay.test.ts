@@ -6,13 +6,13 @@ import { MUTATIONS } from './mutations.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const TIMEOUT_MS = 300_000;
 
-/** A shell runs it, as it would for the person to whom a failure printed it. */
+/** Runs the printed command in a shell, as a person would. */
 function run(command: string) {
   const { status, stdout } = spawnSync(command, { cwd: ROOT, shell: true, encoding: 'utf8' });
   return { status, said: stdout };
 }
 
-/** What is wrong, what led to it, and the command, of what a failure prints. */
+/** Splits what a failure prints into broken invariants, what led to them, and the command. */
 function partsOf(said: string) {
   const [report = '', command = ''] = said.split('Play it again: ');
   return {
@@ -26,12 +26,12 @@ function partsOf(said: string) {
 const byChance = MUTATIONS.find(({ name }) => name === 'act-on-stale-cache')?.hunt[0];
 
 test.each([
-  // Found by a seed, and made as small as can be: neither its faults nor its chance are needed.
+  // Found by a seed, and shrunk: neither its faults nor its chance are needed.
   ['--seed 1 --minutes 5', 'put-before-secret', 'a password is known', /^npm run sim -- --play '[-a-z]+'$/],
-  // Only where calls take their time: the seed says for how long.
+  // Needs slow calls: the seed says how slow.
   [`--play '${byChance}'`, 'act-on-stale-cache', 'nothing ended unasked', /^npm run sim -- --play 'spared seed=\d+'$/],
 ])(
-  'What fails with %s and %s is told with its invariant, its effects and its log, and one command plays it again',
+  'A failure with %s and %s prints its invariant, effects and log, and one command plays it again',
   (options, mutation, invariant, form) => {
     const found = run(`npm run --silent sim -- ${options} --with ${mutation}`);
     const { invariants, effects, logLines, command } = partsOf(found.said);
@@ -43,7 +43,7 @@ test.each([
     const again = run(`${command} --with ${mutation}`);
     expect(again.status).toBe(1);
     expect(partsOf(again.said)).toEqual(partsOf(found.said));
-    // It is the mistake that fails, not the plan.
+    // The mistake fails, not the plan.
     expect(run(command)).toMatchObject({ status: 0, said: expect.stringContaining('nothing is wrong') });
   },
   TIMEOUT_MS,

@@ -16,7 +16,7 @@ const FAULTS: readonly Fault[] = [
   'conflict',
   'stale',
 ];
-/** Of so many effects one goes wrong. */
+/** One in this many effects goes wrong. */
 const ONE_IN = 8;
 const HOUR_MS = 3_600_000;
 const SCENARIO = scenarioNamed('user-rotate');
@@ -29,7 +29,7 @@ test(`Through ${ROTATIONS} rotations, with faults and crashes, one of the passwo
   const passwords = new Set<string>();
   const struck = new Map<Fault, number>();
   const random = createSeededRandom(7);
-  // After every effect it is asked whether one of the two signs in.
+  // Invariants check after every effect whether one of the two signs in.
   invariants.also = () => {
     const secret = view.object('app-connection', SECRETS);
     if (secret !== undefined) passwords.add(contentsOf(secret)['password'] ?? '');
@@ -48,7 +48,7 @@ test(`Through ${ROTATIONS} rotations, with faults and crashes, one of the passwo
     await world.until(isDone, `rotation ${count}`, HOUR_MS);
     expect(invariants.violations, `in rotation ${count}:\n${world.trace.slice(-30).join('\n')}`).toEqual([]);
     for (const told of [world.effects, world.trace, world.logs]) told.splice(0);
-    // Each takes some passes, and too many in five minutes would be taken for a loop.
+    // Each rotation takes some passes, and too many in five minutes would count as a loop.
     await world.clock.advance(30_000);
   }
   world.chance = undefined;
@@ -57,7 +57,7 @@ test(`Through ${ROTATIONS} rotations, with faults and crashes, one of the passwo
   world.stop();
   expect(invariants.violations).toEqual([]);
   expect(passwords.size).toBeGreaterThan(ROTATIONS);
-  // A password is put again only where nobody knows whether it was.
+  // A password is sent again only if nobody knows whether it was set.
   expect(puts).toBeLessThan(ROTATIONS * 1.3);
   for (const fault of FAULTS) expect(struck.get(fault), fault).toBeGreaterThan(50);
 }, 300_000);

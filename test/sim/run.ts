@@ -10,38 +10,38 @@ import { World } from './world.ts';
 
 export interface Run {
   readonly plan: Plan;
-  /** What is wrong, each as invariant and message; empty: nothing. */
+  /** The broken invariants, each with a message. */
   readonly violations: readonly { readonly invariant: Invariant; readonly message: string }[];
-  /** What led to it, for people: the last effects, log lines and conditions. Empty where nothing is wrong. */
+  /** What led to them, for people: the last effects, log lines and conditions. Empty if nothing is wrong. */
   readonly report: string;
-  /** Those until it came to rest: what a fault may strike. */
+  /** The effects until everything was at rest, which faults may strike. */
   readonly effects: readonly Effect[];
-  /** Those until then as well. */
+  /** The looks until then. */
   readonly reads: readonly Read[];
-  /** So many of both came until the scenario was at its end: what follows is done of all that is at rest. */
+  /** How many of both came before the scenario ended. What follows is done for everything that is at rest. */
   readonly ended: { readonly effects: number; readonly reads: number };
   readonly end: string;
 }
 
-/** A bound for all that follows from the faults: after the longest pause between two tries. */
+/** A bound for everything that follows from the faults. It includes the longest pause between two tries. */
 const BOUND_MINUTES = 35;
-/** Faults strike until it has come to its end and has been verified once. */
+/** Faults strike until the scenario has ended and each login has been verified once. */
 const STRUCK_MINUTES = 11;
-/** Each login is verified once in that time. */
+/** Long enough for each login to be verified once. */
 const QUIET_MINUTES = 12;
 const QUIET_MINUTES_CLEAN = 60;
-/** The longest pause between two tries of what time may mend. */
+/** The longest pause between two tries of something that time may mend. */
 const BACKOFF_MINUTES = 5.5;
 const TRACE_LINES = 30;
-/** In which each scenario comes to its end where nothing goes wrong and no call takes time: a List tells, and a cluster is made. */
+/** Without faults and slow calls each scenario ends within this time: enough for a List, and for making a cluster. */
 const SOON_MS = 1.5 * MINUTE_MS;
-/** Of a pollInterval of one minute, a tenth goes by chance. */
+/** A pollInterval of one minute may be a tenth shorter by chance. */
 const SHORTEST_POLL_MINUTES = 0.9;
-/** For each object and minute, nearly twice as many as were ever seen: two sign-ins in ten minutes, and tokens that end. */
+/** Looks for each object and minute. Nearly twice as many as were ever seen: two sign-ins in ten minutes, and new tokens. */
 const MOST_LOOKS = 0.25;
 const LIST = /^GET \S+\/spaces\/[^/]+\/clusters$/;
 
-/** Plays a scenario once. `expectedEnd`: what the run without faults ended in; absent where there may be others. */
+/** Plays a scenario once. `expectedEnd`: the end of the run without faults; absent if others are possible. */
 export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
   const scenario = scenarioNamed(plan.scenario);
   const world = new World(plan, scenario.subject, scenario.dialect);
@@ -55,7 +55,7 @@ export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
     await world.clock.advance(MINUTE_MS);
     world.beginCounting();
     await scenario.act(world);
-    // Of a Secret that is not watched, only a look at its time tells.
+    // A Secret that is not watched is noticed only when its object is next looked at.
     const isSlow = scenario.isSlow || plan.seed !== undefined || plan.secrets === 'get';
     const soonMs = isSlow ? undefined : SOON_MS;
     if (!world.isTurned) await world.wait(() => scenario.ends(world), `the end of ${scenario.name}`, soonMs);
@@ -90,7 +90,7 @@ export async function play(plan: Plan, expectedEnd?: string): Promise<Run> {
   };
 }
 
-/** Lets follow what follows, until all is as it should be in the end; returns the effects that a fault may strike. */
+/** Waits until everything is as it should be in the end. Returns the effects that a fault may strike. */
 async function aftermath(
   world: World,
   scenario: Scenario,
@@ -119,17 +119,17 @@ async function aftermath(
 }
 
 function unlike(world: World, scenario: Scenario, expectedEnd: string | undefined): string | undefined {
-  if (!scenario.ends(world)) return 'It came to its end, but did not stay there';
+  if (!scenario.ends(world)) return 'It reached its end, but did not stay there';
   const end = world.view.summary();
   if (expectedEnd === undefined || end === expectedEnd) return undefined;
-  return `It ended in ${end}, without faults in ${expectedEnd}`;
+  return `It ended as ${end}, but without faults as ${expectedEnd}`;
 }
 
-/** Words of Ready that say that something is under way: not for ever. */
+/** Ready while work is under way, which must not last for ever. */
 const UNDER_WAY =
   /^Unknown (?:Deploying|Updating|Resuming|Suspending|Destroying|SecuringCredentials|WaitingForServer|UnderWay|undefined)$/;
 
-/** Which object neither is as it should be nor says why, or has yet to delete a Secret that the login might have come to. */
+/** Describes an object that neither is as it should be nor says why, or has yet to delete a Secret that might have had the login. */
 function restless(world: World): string | undefined {
   for (const resource of KINDS) {
     for (const object of world.view.objects(resource)) {
@@ -144,7 +144,7 @@ function restless(world: World): string | undefined {
   return undefined;
 }
 
-/** A time in which nobody changes anything: nothing is written, nothing is asked for but to look. */
+/** Checks that for some time nothing is written, and nothing requested except to look. */
 async function quiet(world: World, clean: boolean): Promise<void> {
   const [before, looked] = [world.effects.length, world.reads.length];
   const minutes = clean ? QUIET_MINUTES_CLEAN : QUIET_MINUTES;
@@ -158,7 +158,7 @@ async function quiet(world: World, clean: boolean): Promise<void> {
   if (clean && looks > most)
     world.invariants.failInTheEnd(
       'quiet at rest',
-      `In ${minutes} quiet minutes ${looks} looks, of which ${most} are enough`,
+      `In ${minutes} quiet minutes ${looks} looks, where ${most} are enough`,
     );
   const unfinished = unsettled(world);
   if (unfinished !== undefined) world.invariants.failInTheEnd('quiet at rest', unfinished);
@@ -166,12 +166,12 @@ async function quiet(world: World, clean: boolean): Promise<void> {
   for (const { what } of noise) world.invariants.failInTheEnd('quiet at rest', `In a quiet time: ${what}`);
 }
 
-/** Of the cloud or of a server, and not of a space as a whole. */
+/** Reports whether the look is at a single thing, in the cloud or on a server, not at a whole space. */
 function isOfOne({ to, what }: Pick<Read, 'to' | 'what'>): boolean {
   return to === 'http' && !LIST.test(what);
 }
 
-/** Which object is Ready, and says besides that something goes on, is wrong, or failed. */
+/** Describes an object that is Ready and yet reports that something is under way, wrong, or has failed. */
 function unsettled({ view }: World): string | undefined {
   for (const resource of KINDS) {
     for (const object of view.objects(resource)) {
@@ -187,12 +187,12 @@ function unsettled({ view }: World): string | undefined {
 
 const CONTRARY: ReadonlySet<string> = new Set(['Reconciling', 'Stalled']);
 
-/** What a server that is not up yet is looked at for. */
+/** Reports whether a server is not up yet, for which the cloud is asked more often. */
 function isUnderWay({ view }: World): boolean {
   return view.clusters().some(({ servers }) => servers.some(({ status }) => status === 'pending'));
 }
 
-/** How often each space was listed. */
+/** Returns how often each space was listed. */
 function listsIn(reads: readonly Read[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { what } of reads) if (LIST.test(what)) counts.set(what, (counts.get(what) ?? 0) + 1);

@@ -9,7 +9,7 @@ const SECOND_MS = 1_000;
 /** A DatabaseSpace for the same place as `production`, with a token Secret of its own. */
 const AGAIN = 'again';
 
-/** Cluster `orders` runs, and there are two DatabaseSpaces for its place. */
+/** A world with the running cluster `orders`, and two DatabaseSpaces for its place. */
 async function connectedTwice() {
   const world = new World({ scenario: 'same-place', strikes: [] });
   const { people, view } = world;
@@ -24,7 +24,7 @@ async function connectedTwice() {
   return world;
 }
 
-/** After a restart only the other one can be connected. */
+/** The same after a restart, when only the other space can be connected. */
 async function halfConnected() {
   const world = await connectedTwice();
   const { clock, kube, people, view } = world;
@@ -35,7 +35,7 @@ async function halfConnected() {
       throw new KubeError('etcdserver: leader changed', { status: 500, reason: 'InternalError' });
     return get(resource, ref);
   };
-  // It dies of the next thing that it is to do.
+  // The process dies before its next effect.
   world.beginCounting();
   world.chance = () => {
     world.chance = undefined;
@@ -47,11 +47,11 @@ async function halfConnected() {
   return { world, link, view, people, clock };
 }
 
-test('A cluster that its object lets go of is free at once for an object of another DatabaseSpace for the same place', async () => {
+test('A cluster that its object releases is free at once for an object of another DatabaseSpace for the same place', async () => {
   const world = await connectedTwice();
   const { clock, people, view } = world;
   await people.createCluster({ spaceRef: { name: AGAIN }, clusterID: 'orders', adoptionPolicy: 'MustExist' }, 'heir');
-  // The space of the first goes on being needed.
+  // So that the space of the first is still needed.
   await people.createCluster({ deletionPolicy: 'Delete' }, 'bills');
   await clock.advance(600 * SECOND_MS);
   expect(view.ready('heir')).toBe('False ClusterIDClaimed');
@@ -60,13 +60,13 @@ test('A cluster that its object lets go of is free at once for an object of anot
   if (cluster !== undefined) world.invariants.mayBeAdopted(cluster);
   people.remove('orders');
   await world.wait(() => view.ready() === 'gone', 'the object is gone');
-  // Nobody gave it the login.
+  // It was given no login.
   await world.wait(() => view.ready('heir') === 'False DefaultLoginRefused', 'it has the cluster', 5 * SECOND_MS);
   expect([cluster?.status, world.invariants.violations]).toEqual(['running', []]);
   world.stop();
 });
 
-test('A cluster that another object has recorded is not adopted where the DatabaseSpace of that one is not connected', async () => {
+test("A cluster that another object has recorded is not adopted while that object's DatabaseSpace is not connected", async () => {
   const { world, link, people, view, clock } = await halfConnected();
   const thief = {
     spaceRef: { name: AGAIN },
@@ -86,7 +86,7 @@ test('A cluster that another object has recorded is not adopted where the Databa
 });
 
 test.each([['storageSizeGB'], ['clusterID'], ['deletionPolicy']])(
-  'A cluster stays that of its object, whose %s cannot be read any more, and nobody else adopts it',
+  'A cluster still belongs to its object, and nobody else adopts it, when %s of the object can no longer be read',
   async (field) => {
     const world = new World({ scenario: 'same-place', strikes: [] });
     const { clock, people, view } = world;
@@ -106,7 +106,7 @@ test.each([['storageSizeGB'], ['clusterID'], ['deletionPolicy']])(
   },
 );
 
-test('A cluster is cloned by way of another DatabaseSpace for its place, though that of its object is not connected', async () => {
+test('A cluster is cloned through another DatabaseSpace for its place, although that of its object is not connected', async () => {
   const { world, people, view } = await halfConnected();
   await people.createCluster({ spaceRef: { name: AGAIN }, cloneFrom: { clusterRef: { name: 'orders' } } }, 'copy');
   await world.until(() => view.cluster('copy') !== undefined, 'it is cloned');

@@ -25,10 +25,10 @@ export const SCENARIOS: readonly Scenario[] = [
   ...SEVERAL_SERVERS,
 ];
 
-/** Throws an Error that says which there are. */
+/** Throws an Error that lists all scenarios if there is none of that name. */
 export function scenarioNamed(name: string): Scenario {
   const found = SCENARIOS.find((scenario) => scenario.name === name);
   if (found === undefined)
-    throw new Error(`There is no scenario "${name}", only ${SCENARIOS.map((each) => each.name).join(', ')}`);
+    throw new Error(`There is no scenario "${name}". There are ${SCENARIOS.map((each) => each.name).join(', ')}`);
   return found;
 }

@@ -5,11 +5,11 @@ import { textOf } from './plan.ts';
 import { play } from './run.ts';
 import { SCENARIOS } from './scenarios.ts';
 
-/* An operator that may neither list nor watch Secrets gets to the same ends as one that may. */
+/* An operator that may neither list nor watch Secrets ends up where one that may does. */
 
-/** What makes a process forget, or see what another has left: the rest is the same whatever is known of Secrets. */
+/** Faults that make a process forget, or find what another has left. For others it does not matter how Secrets are read. */
 const FAULTS: ReadonlySet<Fault> = new Set<Fault>(['crashBefore', 'crashAfter', 'lostAnswer']);
-/** These change and keep Secrets in every way that there is. */
+/** Scenarios that change and protect Secrets in every possible way. */
 const STRUCK = ['deploy', 'rotate', 'destroy'];
 
 describe('With Secrets that are read by name', () => {
@@ -19,7 +19,7 @@ describe('With Secrets that are read by name', () => {
   });
 
   it.each(STRUCK)(
-    '%s ends so too if the process dies at any step',
+    '%s also ends so if the process dies at any step',
     async (scenario) => {
       const failed: string[] = [];
       for await (const { plan, violations } of playEvery({ scenario, strikes: [], secrets: 'get' }, () => FAULTS))

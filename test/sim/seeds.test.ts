@@ -10,7 +10,7 @@ const NAMES = SCENARIOS.map(({ name }) => name);
 
 describeEverySeed(1, PLAYED / 2);
 
-test('A seed stands for one run, and its text for the same one', async () => {
+test('A seed always gives the same run, and so does its text', async () => {
   const seed = 11;
   const [one, other] = [await playSeed(seed), await playSeed(seed)];
   expect(other.effects).toEqual(one.effects);
@@ -18,7 +18,7 @@ test('A seed stands for one run, and its text for the same one', async () => {
   expect(parsePlan(textOf(planOf(seed, NAMES)))).toEqual(planOf(seed, NAMES));
 });
 
-test('Whoever plays on begins at another seed each time, and with none that is played here', () => {
+test('Each random start begins at another seed, and never at one that is played here', () => {
   const begins = Array.from({ length: 100 }, (_, index) => seedOf(1_700_000_000_000 + index * 60_000));
   expect(new Set(begins).size).toBe(100);
   expect(Math.min(...begins)).toBeGreaterThan(PLAYED);

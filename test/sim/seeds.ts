@@ -3,14 +3,14 @@ import { isStruck, type Plan, planOf, shrink } from './plan.ts';
 import { play, type Run } from './run.ts';
 import { SCENARIOS, scenarioNamed } from './scenarios.ts';
 
-/** Seeds that CI plays each time. */
+/** How many seeds CI plays each time. */
 export const PLAYED = 2_000;
-/** Seeds of two calls of a day are far apart, and none is longer than people can copy. */
+/** Seeds taken at different times of a day are far apart, and all are short enough to copy by hand. */
 const SEEDS = 1_000_000_000;
 
 const ends = new Map<string, string>();
 
-/** What a scenario ends in when nothing goes wrong and nothing takes time. */
+/** Returns how a scenario ends when nothing goes wrong and nothing takes time. */
 async function expectedEnd(scenario: string): Promise<string> {
   const known = ends.get(scenario);
   if (known !== undefined) return known;
@@ -19,12 +19,12 @@ async function expectedEnd(scenario: string): Promise<string> {
   return end;
 }
 
-/** Plays a plan, and holds it to the end that its scenario has without faults. */
+/** Plays a plan, and expects it to end as its scenario does without faults. */
 export async function playPlan(plan: Plan): Promise<Run> {
   return play(plan, isStruck(plan) ? await expectedEnd(plan.scenario) : undefined);
 }
 
-/** The seed to begin with at this time: not one that was played before. */
+/** Returns the seed to begin with at this time: none that CI has played. */
 export function seedOf(nowMs: number): number {
   return PLAYED + 1 + (Math.floor(nowMs / 10) % (SEEDS - PLAYED));
 }
@@ -40,7 +40,7 @@ export function playSeed(seed: number): Promise<Run> {
   return playPlan({ ...plan, strikes: plan.strikes.filter(({ fault }) => isMeant(fault)) });
 }
 
-/** The smallest plan that still breaks one of the same invariants. */
+/** Plays the smallest plan that still breaks one of the same invariants. */
 export async function shrunk({ plan, violations }: Run): Promise<Run> {
   const broken = new Set(violations.map(({ invariant }) => invariant));
   const smallest = await shrink(plan, async (smaller) => {

@@ -1,11 +1,11 @@
 import type { Cluster, ServerNode } from '../../src/simulator/cloud/state.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
 
-/* What becomes of the servers of a cluster that has several. */
+/* What happens to the servers of a cluster with several. */
 
 const primaryOf = ({ servers }: Cluster) => servers.find(({ isPrimary }) => isPrimary) ?? servers[0];
 
-/** The next one that runs takes changes from now on, and Lists name the last one first. */
+/** Makes the next running server take changes, and Lists name the servers in reverse order. */
 export function electAnother(simulator: Simulator, cluster: Cluster, leaving?: string): void {
   const { servers } = cluster;
   const at = servers.findIndex(({ address }) => address === primaryOf(cluster)?.address);
@@ -20,7 +20,7 @@ export function electAnother(simulator: Simulator, cluster: Cluster, leaving?: s
   simulator.arrangeServers(cluster.id, arranged.reverse());
 }
 
-/** The server that takes changes goes down, and another one does. Returns what brings it up again. */
+/** Takes down the server that takes changes, and elects another. Returns a function that brings it up again. */
 export function loseOne(simulator: Simulator, cluster: Cluster): () => void {
   const address = primaryOf(cluster)?.address;
   electAnother(simulator, cluster, address);
@@ -35,7 +35,7 @@ export function loseOne(simulator: Simulator, cluster: Cluster): () => void {
   };
 }
 
-/** Each server that is down is no more, and another one is in its place. */
+/** Replaces each server that is down by a new one. */
 export function replaceLost(simulator: Simulator, cluster: Cluster): void {
   const primary = primaryOf(cluster);
   const arranged = cluster.servers.map((server) =>
@@ -44,7 +44,7 @@ export function replaceLost(simulator: Simulator, cluster: Cluster): void {
   simulator.arrangeServers(cluster.id, arranged);
 }
 
-/** Lists name the servers in another order, and nothing else is another. */
+/** Makes Lists name the servers in another order, and changes nothing else. */
 export function reorder(simulator: Simulator, cluster: Cluster): void {
   const primary = primaryOf(cluster);
   const [first, ...rest] = cluster.servers.map((server) => ({

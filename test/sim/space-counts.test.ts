@@ -9,13 +9,13 @@ const statusSchema = z.object({
   unmanagedClusters: z.array(z.object({ clusterID: z.string() })).default([]),
 });
 
-/** What the space says of its clusters: how many are managed, how many there are, and which nobody manages. */
+/** What the space reports: how many clusters are managed, how many exist, and which nobody manages. */
 function counted({ view }: World): readonly unknown[] {
   const status = statusSchema.parse(view.object('production', SPACES)?.['status']);
   return [status.clusters?.managed, status.clusters?.total, ...status.unmanagedClusters.map((each) => each.clusterID)];
 }
 
-test('a space counts a cluster that begins or ends to be stood for within a second, and asks the cloud nothing for it', async () => {
+test('a space counts a cluster within a second of its object being created or deleted, without asking the cloud', async () => {
   const world = new World(undefined);
   const { simulator, clock } = world;
   foreign(world, 'legacy', true);
@@ -34,7 +34,7 @@ test('a space counts a cluster that begins or ends to be stood for within a seco
   expect([world.ready('legacy'), counted(world)]).toEqual(['gone', [0, 1, 'legacy']]);
   expect([simulator.inspect().counters.byOperation, world.invariants.violations]).toEqual([{}, []]);
 
-  // A change that is nobody's claim is none of the space's business.
+  // A change that claims no cluster does not concern the space.
   const before = world.view.object('production', SPACES)?.metadata.resourceVersion;
   await world.createCluster({ managementPolicy: 'Observe', adoptionPolicy: 'MustExist' }, 'absent');
   await clock.advance(1_000);

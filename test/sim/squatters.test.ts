@@ -7,7 +7,7 @@ const SECOND_MS = 1_000;
 /** A DatabaseSpace of another namespace, for the same place as `production`. */
 const SQUAT = 'mallory/squat';
 
-/** Somebody in another namespace names the place of `production`, with a token that the cloud refuses, or one that it takes. */
+/** A world where a space in another namespace names the place of `production`, with a token that the cloud accepts or refuses. */
 async function named(clientSecret: string) {
   const world = new World({ scenario: 'squatters', strikes: [] });
   const { people, view } = world;
@@ -22,7 +22,7 @@ async function named(clientSecret: string) {
   return world;
 }
 
-test('An id is nobody else’s because somebody wants it who cannot reach the place', async () => {
+test('Somebody who cannot reach the place does not take an id by asking for it', async () => {
   const world = await named('wrong-secret-0123456789');
   const { clock, view } = world;
   await clock.advance(30 * SECOND_MS);
@@ -36,7 +36,7 @@ test('An id is nobody else’s because somebody wants it who cannot reach the pl
   world.stop();
 });
 
-test('An id is that of whoever wanted it first, where the cloud takes the tokens of both', async () => {
+test('If the cloud accepts the tokens of both, the first one who asks for an id gets it', async () => {
   const world = await named('admin-secret-0123456789');
   await world.until(() => isReady(world, 'mallory/first'), 'the first has it');
   await world.people.createCluster();
@@ -45,7 +45,7 @@ test('An id is that of whoever wanted it first, where the cloud takes the tokens
   world.stop();
 });
 
-test('A cluster that nobody stands for is shown, though somebody wants its id who cannot reach the place', async () => {
+test('A cluster without an object is shown, even if somebody who cannot reach the place wants its id', async () => {
   const world = await named('wrong-secret-0123456789');
   const { clock, view } = world;
   foreign(world, 'orders');

@@ -6,7 +6,7 @@ import { World } from './world.ts';
 
 const SECOND_MS = 1_000;
 
-test('A standby that has heard of nothing for a while takes over, and undoes nothing that the former leader did', async () => {
+test('A standby that has heard nothing for a while takes over without undoing what the former leader did', async () => {
   const world = new World({ scenario: 'stale-standby', replicas: 2, strikes: [] });
   const { clock, kube, people, view, effects } = world;
   const watch = kube.watch.bind(kube);
@@ -14,7 +14,7 @@ test('A standby that has heard of nothing for a while takes over, and undoes not
   let isHalfOpen = false;
   kube.watch = (resource, options, signal) => {
     const events = watch(resource, options, signal);
-    // Of the first process, which comes to act, and of the second, which stands by.
+    // The first watch is that of the acting process, the second that of the standby.
     if (resource.plural !== CLUSTERS.plural || ++watches !== 2) return events;
     return (async function* () {
       for await (const event of events) {
@@ -32,7 +32,7 @@ test('A standby that has heard of nothing for a while takes over, and undoes not
   await people.edit({ spec: { state: 'Running' } });
   await world.until(() => isReady(world) && view.cluster()?.status === 'running', 'orders runs again');
   const done = effects.length;
-  // The one that acts dies of the next thing that it is to do.
+  // The acting process dies before its next effect.
   world.chance = () => {
     world.chance = undefined;
     return 'crashBefore';

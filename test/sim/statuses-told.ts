@@ -3,10 +3,10 @@ import { isOwn } from '../../src/kube/condition.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import { KINDS, statusOf, type View } from './view.ts';
 
-/** As the API server has it of a condition: a word for programs. */
+/** The API server's rule for the reason of a condition. */
 const REASON = /^[A-Z][A-Za-z0-9]*$/;
 
-/** Statuses, as the API server would look at them: the one in memory does not. */
+/** Validates statuses as the API server would: the one in memory does not. */
 export class StatusesTold {
   readonly #view: View;
   readonly #seen = new WeakSet<FakeObject>();
@@ -15,7 +15,7 @@ export class StatusesTold {
     this.#view = view;
   }
 
-  /** To be asked after each effect. */
+  /** Must be called after each effect. */
   *wrong(): Iterable<string> {
     for (const resource of KINDS) {
       for (const object of this.#view.objects(resource)) {

@@ -15,7 +15,7 @@ import type { Weather } from './weather.ts';
 
 const SECOND_MS = 1_000;
 export const LEASE_NAMESPACE = 'mooring-system';
-/** From the end of a process until the next one starts. */
+/** The time from the end of a process until the next one starts. */
 export const RESTART_MS = SECOND_MS;
 const PARTITION_MS = MINUTE_MS;
 const API_START_MS = 4 * SECOND_MS;
@@ -23,7 +23,7 @@ const OLD_LISTS_MS = 2 * MINUTE_MS;
 const SERVER_GONE_MS = 2 * MINUTE_MS;
 const CLOCK_JUMP_MS = 24 * 60 * MINUTE_MS;
 const CLOCK_OFF_MS = 20 * MINUTE_MS;
-/** How long what a fault brings about lasts, where that is more than a moment. */
+/** How long the effects of a fault last, if longer than a moment. */
 export const LASTS_MS: Partial<Record<Fault, number>> = {
   cloudOutage: 10 * MINUTE_MS,
   serverOutage: 5 * MINUTE_MS,
@@ -40,27 +40,27 @@ export const LASTS_MS: Partial<Record<Fault, number>> = {
   serverLeaves: SERVER_GONE_MS,
   oldList: OLD_LISTS_MS,
 };
-/** What a person may change without meaning anything by it: but what was read before is old then. */
+/** Edits without a meaning: all they do is make earlier reads stale. */
 const WITHOUT_MEANING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   databaseclusters: { allowUnlisted: true },
   databaseusers: { deletionPolicy: 'Delete' },
   databases: { deletionPolicy: 'Retain' },
 };
 
-/** What the rules of the definitions let pass, and is wrong all the same. */
+/** Mistakes that the rules of the definitions do not catch. */
 const MISTAKES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   databaseclusters: { allowUnlisted: true, machineType: 'no-such-machine' },
   databaseusers: { passwordSecretRef: { name: 'no-such-secret' } },
   databases: { schema: [{ inline: 'define what nobody understands;' }] },
 };
 
-/** What a scenario is about: persons edit, pause and delete this object, and its namespace. */
+/** The object of a scenario: people edit, pause and delete it, and its namespace. */
 export interface Subject {
   readonly resource: Resource;
   readonly name: string;
 }
 
-/** What faults strike. */
+/** What faults can strike. */
 interface Struck {
   readonly clock: Clock;
   readonly kube: FakeKube;
@@ -69,11 +69,11 @@ interface Struck {
   readonly invariants: Invariants;
   readonly subject: Subject;
   readonly living: Iterable<Process>;
-  /** Something happens in the cloud. */
+  /** Changes something in the cloud. */
   readonly others: (work: (simulator: Simulator) => void) => void;
 }
 
-/** What a fault does besides what it makes of the effect itself. */
+/** Does what a fault does besides changing the effect itself. */
 export async function strike(world: Struck, process: Process, fault: Fault): Promise<void> {
   const { clock, kube, people, weather } = world;
   const { name, resource } = world.subject;

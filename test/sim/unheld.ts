@@ -6,18 +6,18 @@ import { KINDS } from './view.ts';
 import type { World } from './world.ts';
 
 interface Unheld {
-  /** Processes that were told of it since, and when. */
+  /** Processes that have heard of it since, and when. */
   readonly told: Map<Process, number>;
-  /** A write that puts the finalizer back is on its way, or went astray. */
+  /** A write that puts the finalizer back is on its way, or was lost. */
   isTried: boolean;
 }
 
-/** Where calls take time: after what was in hand, a process has put the finalizer back by then. */
+/** If calls take time: how long a process may take to finish its work and put the finalizer back. */
 const IN_HAND_MS = 10_000;
 
 /**
- * Objects whose finalizers a person took away, until one of ours stands again. One that is deleted before the operator could put its
- * own back leaves behind what it stands for, and nobody can know better: a limit that docs/reliability.md names.
+ * Objects whose finalizers a person removed, until one of ours is back. If such an object is deleted before the operator could put its
+ * own back, what it stands for is left behind. Nobody can prevent that: docs/reliability.md names this limit.
  */
 export class UnheldObjects {
   readonly #world: World;
@@ -35,28 +35,28 @@ export class UnheldObjects {
     return this.#byUID.has(uid);
   }
 
-  /** From when a finalizer stands again, nothing more is excused. */
+  /** Forgets objects that have a finalizer of ours again: from then on nothing is excused. */
   seeHeldAgain(): void {
     if (this.#byUID.size === 0) return;
     for (const { metadata } of KINDS.flatMap((resource) => this.#world.view.objects(resource)))
       if (isHeld(metadata)) this.#byUID.delete(metadata.uid);
   }
 
-  /** The process is told of the object as it is. */
+  /** The process hears of the object as it is. */
   told(process: Process, { metadata }: Pick<AnyObject, 'metadata'>): void {
     const unheld = isHeld(metadata) ? undefined : this.#byUID.get(metadata.uid);
     if (unheld !== undefined && !unheld.told.has(process)) unheld.told.set(process, this.#world.clock.monotonic());
   }
 
-  /** A write of its finalizers begins; once it has `arrived`, what becomes of it is the operator's own doing. */
+  /** A write of its finalizers begins, or has `arrived`: from then on the operator is responsible. */
   tried(uid: string | undefined, arrived: boolean): void {
     const unheld = this.#byUID.get(uid ?? '');
     if (unheld !== undefined) unheld.isTried = !arrived;
   }
 
   /**
-   * Whether nobody has left it so who could have put the finalizer back: no process that may act had heard of it, but for what
-   * had something else in hand; or the write did not arrive; or a person forbade it by a pause.
+   * Reports whether nobody could have put the finalizer back: no process that may act had heard of it and was free to act, or
+   * the write did not arrive, or a person had paused the object.
    */
   isExcused({ metadata }: Pick<AnyObject, 'metadata'>): boolean {
     const unheld = this.#byUID.get(metadata.uid);

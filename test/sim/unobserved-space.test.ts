@@ -6,7 +6,7 @@ import { World } from './world.ts';
 
 const LEVELS = ['read', 'write', 'admin'];
 
-test('After a restart without API tokens what is Ready is verified all the same, and goes on when they are back', async () => {
+test('After a restart without API tokens, Ready objects are still verified, and go on when the tokens are back', async () => {
   const world = new World({ scenario: 'unobserved-space', strikes: [{ at: 1, fault: 'crashAfter' }] });
   const { clock, kube, people, simulator, invariants } = world;
   const readiness = () => [world.ready('orders'), world.view.ready('app', USERS)];
@@ -19,7 +19,7 @@ test('After a restart without API tokens what is Ready is verified all the same,
 
   world.beginCounting();
   for (const level of LEVELS) kube.remove(SECRETS, { namespace: NAMESPACE, name: `cloud-${level}` });
-  await world.until(() => world.effects.length > 0, 'the process dies as it tells that they are gone');
+  await world.until(() => world.effects.length > 0, 'the process dies while reporting that they are gone');
   simulator.resetCounters();
   await clock.advance(25 * MINUTE_MS);
   expect(readiness()).toEqual(well);
@@ -40,7 +40,7 @@ test('After a restart without API tokens what is Ready is verified all the same,
   world.stop();
 });
 
-test('After a restart without the cloud another Secret that is named for the login does not stop what is on the server', async () => {
+test('After a restart without the cloud, naming another Secret for the login does not stop users on the server', async () => {
   const world = new World({ scenario: 'unobserved-space', strikes: [{ at: 1, fault: 'crashAfter' }] });
   const { clock, people, simulator, invariants } = world;
   await world.start();
@@ -51,7 +51,7 @@ test('After a restart without the cloud another Secret that is named for the log
 
   const fault = simulator.faults.add({ match: { api: 'cloud' }, effect: 'outage' });
   world.beginCounting();
-  await world.until(() => world.effects.length > 0, 'the process dies as it tells of the outage');
+  await world.until(() => world.effects.length > 0, 'the process dies while reporting the outage');
   await clock.advance(3 * MINUTE_MS);
   await people.edit({ spec: { adminCredentials: { secretName: 'other' } } });
   await people.create(USERS, 'second', { clusterRef: { name: 'orders' } });

@@ -8,15 +8,15 @@ import type { FakeKube, FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
 
-/** Where everything is that no other namespace is named for. */
+/** The namespace of all objects that are named without one. */
 export const NAMESPACE = 'shop';
 
-/** What a scenario names: `namespace/name`, or the name alone of what is in NAMESPACE. */
+/** Parses a name as scenarios use it: `namespace/name`, or a name alone for an object in NAMESPACE. */
 export function refOf(name: string): { readonly namespace: string; readonly name: string } {
   return name.includes('/') ? splitKey(name) : { namespace: NAMESPACE, name };
 }
 
-/** What the object refers to, in its own namespace unless the reference names another: as a scenario names it. */
+/** Returns the name, as scenarios use it, of the object that a reference names: in its own namespace unless it says otherwise. */
 export function referred(object: FakeObject, to: 'spaceRef' | 'clusterRef'): string | undefined {
   const ref = specOf(object)[to] as { readonly name: string; readonly namespace?: string } | undefined;
   return ref && objectKey(ref.namespace ?? object.metadata.namespace ?? '', ref.name);
@@ -34,11 +34,11 @@ export const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'config
 
 const UID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
-/** Reads what there is: objects as the API server holds them, clusters as the cloud does. */
+/** Reads what exists: objects as the API server has them, clusters as the cloud has them. */
 export class View {
   readonly #kube: FakeKube;
   readonly #simulator: Simulator;
-  /** Clusters that nobody stands for any more, and that nobody could have ended. */
+  /** Clusters that were left behind without an object, where nobody could have prevented it. */
   readonly left = new Set<Cluster>();
 
   constructor(kube: FakeKube, simulator: Simulator) {
@@ -59,7 +59,7 @@ export class View {
     return statusOf(this.object(name, resource));
   }
 
-  /** Ready, as "status reason"; `gone` without the object. Of an earlier generation: `stale`. */
+  /** Returns Ready as "status reason", `gone` without the object, and `stale` if it is of an earlier generation. */
   ready(name = 'orders', resource = CLUSTERS): string {
     const object = this.object(name, resource);
     return object === undefined ? 'gone' : readyOf(object);
@@ -78,19 +78,19 @@ export class View {
     return this.clusters().find((cluster) => cluster.id === id && !cluster.gone && !this.left.has(cluster));
   }
 
-  /** Whether nothing is left of all objects and Secrets in a namespace. */
+  /** Reports whether no objects of ours and no Secrets are left in a namespace. */
   isEmpty(namespace = NAMESPACE): boolean {
     return [SECRETS, ...KINDS].every((resource) => this.#kube.all(resource, namespace).length === 0);
   }
 
-  /** All objects, but of those that may hold secrets only the metadata. */
+  /** Returns all objects as text, but only the metadata of those that may hold secrets. */
   shown(): string {
     const whole = [...KINDS, EVENTS, LEASES].flatMap((resource) => this.#kube.all(resource));
     const rest = [SECRETS, CONFIG_MAPS].flatMap((resource) => this.#kube.all(resource));
     return JSON.stringify([...whole, ...rest.map(({ metadata }) => metadata)]);
   }
 
-  /** What there is, but for what differs between any two runs. */
+  /** Returns what exists as text, without what differs between any two runs. */
   summary(): string {
     const clusters = this.clusters()
       .filter((cluster) => !this.left.has(cluster))
@@ -100,7 +100,7 @@ export class View {
     const objects = KINDS.flatMap((resource) => this.#kube.all(resource)).map((object) => {
       const { conditions = [], clusterID, state } = statusOf(object);
       const words = conditions.map(({ type, status, reason }) => `${type}=${status}/${reason}`).sort();
-      // That of a space stays once it was needed.
+      // The finalizer of a space stays once it was needed.
       const finalizers = clusterID === undefined && state === undefined ? [] : object.metadata.finalizers;
       return [keyOf(object), clusterID, state, finalizers, ...words].join(' ');
     });
@@ -113,7 +113,7 @@ export class View {
   }
 }
 
-/** Of any kind of ours: what they have in common is written as a DatabaseCluster's. */
+/** Returns the status of an object of any kind of ours: the fields that kinds share are those of a DatabaseCluster. */
 export function statusOf(object: FakeObject | undefined): ClusterStatus {
   return object === undefined ? readStatus(undefined) : remembered(statuses, object, readStatus);
 }
@@ -142,7 +142,7 @@ export function contentsOf(secret: FakeObject): Readonly<Record<string, string>>
   });
 }
 
-// What is stored never changes: it is read once, however often invariants look at it.
+// Stored objects never change: each is parsed once, however often invariants look at it.
 const statuses = new WeakMap<FakeObject, ClusterStatus>();
 const contents = new WeakMap<FakeObject, Readonly<Record<string, string>>>();
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/base/clock.ts';
 
-/** What is out of order for everybody, and until when. */
+/** A trouble that affects everybody for some time. */
 export type Condition = 'stale' | 'duplicate' | 'gap' | 'apiOutage' | 'cloudOutage' | 'serverOutage' | 'flaky';
 
 const SECOND_MS = 1_000;
@@ -28,7 +28,7 @@ export class Weather {
     this.#until.set(condition, this.#clock.monotonic() + LASTS_MS[condition]);
   }
 
-  /** Milliseconds for which it goes on; 0: it is over. */
+  /** Returns for how many milliseconds it goes on; 0: it is over. */
   remainingMs(condition: Condition): number {
     return Math.max(0, (this.#until.get(condition) ?? 0) - this.#clock.monotonic());
   }

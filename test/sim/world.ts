@@ -31,23 +31,23 @@ import { Writers } from './writers.ts';
 const SECOND_MS = 1_000;
 const FROZEN_MS = 45 * SECOND_MS;
 const LANDING_MS = 30 * SECOND_MS;
-/** More effects at the same moment are no work but a loop. */
+/** More effects at one moment are a loop. */
 const ENDLESS = 5_000;
 const FLAKINESS = 1 / 3;
-/** Found out once, as it takes nearly a tenth of the time of a run. */
+/** Computed once, as this takes nearly a tenth of the time of a run. */
 const STATUS_FIELDS = definitions.map(({ plural, status }) => [plural, statusFieldsOf({ status })] as const);
 const KNOBS: Partial<Knobs> = {
   provisionMs: [20_000, 20_000],
   suspendMs: [5_000, 5_000],
   resumeMs: [10_000, 10_000],
   destroyMs: [10_000, 10_000],
-  // What a server says of a refused request must not lead to a secret being shown.
+  // Servers repeat refused requests in their errors, and no secret may be shown all the same.
   echoSecrets: true,
 };
 
 /**
- * The whole operator on a virtual clock, in one process or several: an in-memory Kubernetes API with its watches, the
- * simulated cloud in process, seeded chance. Faults strike at effects, as the plan says; invariants are looked at after
+ * The whole operator on a virtual clock, in one process or several, with an in-memory Kubernetes API and its watches, the
+ * simulated cloud in process, and seeded chance. Faults strike at effects, as the plan says. Invariants are checked after
  * every effect.
  */
 export class World {
@@ -70,16 +70,16 @@ export class World {
   readonly #writers = new Writers(this);
   readonly #hotKeys = new HotKeys();
   readonly #garbage: Garbage;
-  /** What the labels of metrics showed, and the addresses of requests, each once. */
+  /** Everything that labels of metrics showed, and the addresses of requests. */
   readonly #labels = new Set<string>();
-  /** What spans of traces showed. */
+  /** Everything that spans of traces showed. */
   readonly #spans: unknown[] = [];
   readonly #scrapes: (() => ScrapedState)[] = [];
   readonly #living = new Set<Process>();
   readonly #stop = new AbortController();
-  /** A process went on after its time, of which no clock of its own told. */
+  /** Set once a process acted after its time was over, although none of its clocks showed that. */
   haveTwoActed = false;
-  /** Strikes at effects that the plan leaves alone. */
+  /** Chooses faults for effects that the plan does not strike. */
   chance: (() => Fault | undefined) | undefined;
   #processes = 0;
   #count = 0;
@@ -87,16 +87,16 @@ export class World {
   #counting = false;
   /** The next process dies at its first effect. */
   #crashNext = false;
-  /** A look of this sort is answered by who is behind the others, once more. */
+  /** The next look of this kind is answered as missing, too. */
   #missesNext: string | undefined;
   #troubledUntil = 0;
-  /** When a person asked for something else than the scenario does. */
+  /** When a person last asked for something other than the scenario does. */
   #turnedAt: number | undefined;
 
   constructor(
     plan: Plan = { scenario: 'nothing', strikes: [] },
     subject: Subject = { resource: CLUSTERS, name: 'orders' },
-    // Some servers are as they were seen in the field.
+    // Some servers behave as seen in the field.
     dialect: Dialect = (plan.seed ?? 0) % 3 === 2 ? 'field' : 'document',
   ) {
     this.#plan = plan;
@@ -123,7 +123,7 @@ export class World {
       // Some servers are older.
       streamsLists: (plan.seed ?? 0) % 4 !== 3,
       onUnchanged: (resource, { name }) => {
-        // Of a Lease, a renewal within the same millisecond is one; and what does not stay is written again with each pass.
+        // A Lease may be renewed twice in a millisecond, and a field that the API server drops is written again in each pass.
         if (resource.plural !== LEASES.plural && plan.without === undefined)
           this.invariants.unchanged(`${resource.plural}/${name}`);
       },
@@ -152,7 +152,7 @@ export class World {
     this.#counting = true;
   }
 
-  /** From now on nothing goes wrong any more. */
+  /** From now on no more faults strike. */
   endStrikes(): void {
     this.#areStrikesOver = true;
   }
@@ -168,16 +168,16 @@ export class World {
   async until(condition: () => boolean, what: string, limitMs = 60 * MINUTE_MS): Promise<void> {
     const isBroken = () => this.invariants.violations.length > 0;
     await this.clock.runUntil(() => isBroken() || condition(), what, limitMs);
-    // What follows from it says nothing.
+    // What follows from that means nothing.
     if (isBroken()) throw new Error('An invariant is broken');
   }
 
-  /** Something happens in the cloud that is not the operator's doing. */
+  /** Changes something in the cloud that is not the operator's doing. */
   others(work: (simulator: Simulator) => void): void {
     this.invariants.whileOthersAct(() => work(this.simulator));
   }
 
-  // Short for those who only set a scene.
+  // Shortcuts for tests that only set a scene.
 
   readonly createCluster: People['createCluster'] = (...args) => this.people.createCluster(...args);
   readonly edit: People['edit'] = (...args) => this.people.edit(...args);
@@ -187,15 +187,15 @@ export class World {
   readonly secret: View['secret'] = (...args) => this.view.secret(...args);
 
   /**
-   * As `until`, within a scenario: soon after a person turned things elsewhere it goes on all the same. `soonMs`: it must
-   * come within that time, where nothing goes wrong besides.
+   * Like `until`, for scenarios: it also goes on some minutes after a person has asked for something else. `soonMs`: without
+   * faults the condition must hold within that time.
    */
   async wait(condition: () => boolean, what: string, soonMs?: number): Promise<void> {
     const isTurned = () => this.#turnedAt !== undefined && this.clock.monotonic() > this.#turnedAt + 5 * MINUTE_MS;
     await this.until(() => condition() || isTurned(), what, isStruck(this.#plan) ? undefined : soonMs);
   }
 
-  /** Everything that anybody can read without a right to read Secrets. */
+  /** Returns everything that people can read without the right to read Secrets. */
   shown(): string {
     const gauges = this.#scrapes.map((collect) => {
       const { resources, spaces, ...rest } = collect();
@@ -204,7 +204,7 @@ export class World {
     return [this.view.shown(), ...this.logs, ...this.#labels, ...gauges, JSON.stringify(this.#spans)].join('');
   }
 
-  /** Until when what the faults brought about lasts, by the world's clock. */
+  /** When the effects of the faults are over, by the world's clock. */
   get troubledUntil(): number {
     return this.#troubledUntil;
   }
@@ -230,7 +230,7 @@ export class World {
     this.#living.add(process);
     const surroundings = this.#surroundings();
     const cloud = new URL(this.simulator.baseURL).origin;
-    // As real connections have it.
+    // As real connections do.
     const watched = tracedTransport((request) => {
       this.#labels.add(request.url);
       return this.needless.watch(request, () => this.simulator.transport(request));
@@ -271,7 +271,7 @@ export class World {
     );
   }
 
-  /** A process that lost the lease ends, and is started again; no other may end. */
+  /** A process that lost the Lease ends, and is started again. No other process may end. */
   #ended(process: Process, why: string): void {
     if (!process.alive || this.#stop.signal.aborted) return;
     if (this.#isAlone) this.invariants.fail('the process lives', `The operator ended: ${why}`);
@@ -345,12 +345,12 @@ export class World {
     });
   }
 
-  /** Calls and events do, on their way. */
+  /** Whether calls and events take time on their way. */
   get takesTime(): boolean {
     return this.#plan.seed !== undefined;
   }
 
-  /** Without a Lease there is nothing that says who may act. */
+  /** Whether there is only one process, without a Lease to say who may act. */
   get #isAlone(): boolean {
     return (this.#plan.replicas ?? 1) === 1 && this.#plan.shards === undefined;
   }
@@ -412,7 +412,7 @@ export class World {
 
   #passed({ number }: Process, key: string, result: PassResult): void {
     const ofServers = this.simulator.faults.list().some(({ match }) => match?.api === 'server');
-    // What is about to come up is looked at soon, and so is whoever replaces the definition that lacks a field.
+    // A server that may come up is looked at soon, and so is a definition that lacks a field.
     const isSoon = ofServers || this.weather.is('serverOutage') || this.#plan.without !== undefined;
     const now = this.clock.monotonic();
     const problem = this.#hotKeys.problem(`${key} in process ${number}`, result, now, isSoon);
@@ -421,7 +421,7 @@ export class World {
     this.stop();
   }
 
-  /** No time passes in an endless loop: it would never end here. And what follows from what is broken says nothing. */
+  /** Stops an endless loop, in which no time passes, and a run whose invariants are broken: what follows means nothing. */
   #stopRunaway(): void {
     if (this.invariants.violations.length > 0) this.stop();
     const at = this.clock.monotonic();
@@ -431,7 +431,7 @@ export class World {
     this.stop();
   }
 
-  /** As the API server does, on quiet kinds too. */
+  /** Sends bookmarks as the API server does, to watches of quiet kinds, too. */
   #tellVersions(): void {
     if (this.#stop.signal.aborted) return;
     this.kube.bookmark();

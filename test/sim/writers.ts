@@ -17,19 +17,19 @@ const HELD = `${GROUP}/held`;
 const KINDS = [SPACES, CLUSTERS, USERS, DATABASES, SECRETS];
 
 /**
- * With shards: who changed something in each space last. By what replicas have published, which is all that they can know of
- * one another, nobody else may change anything there before that one has let go of it in its Lease, or has lost the Lease.
+ * With shards: who last changed something in each space. No other replica may change anything there until the last one has
+ * released the space in its Lease, or has lost the Lease. What they publish there is all that replicas can know of each other.
  */
 export class Writers {
   readonly #world: World;
-  /** Of each shard, the Lease of the replica that changed something there last. */
+  /** For each shard, the Lease of the replica that last changed something there. */
   readonly #last = new Map<string, string>();
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  /** What is wrong with this process having this effect now; undefined: nothing. */
+  /** Returns why this process must not have this effect now, or undefined. */
   problem(process: Process, effect: Omit<Effect, 'index'>): string | undefined {
     const place = this.#placeOf(effect);
     if (place === undefined) return undefined;
@@ -37,18 +37,18 @@ export class Writers {
     const { number, lease = '' } = process;
     const said = `Process ${number} changes ${shard} (${effect.what})`;
     if (!this.#holds(lease)) return `${said} without a Lease`;
-    if (!this.#claims(lease, shard)) return `${said}, and its Lease says that the space is another one's`;
+    if (!this.#claims(lease, shard)) return `${said}, and its Lease says that the space belongs to another replica`;
     const last = this.#last.get(shard) ?? lease;
     this.#last.set(shard, lease);
     if (last === lease || !this.#holds(last) || !this.#claims(last, shard)) return undefined;
-    return `${said}, and the one that did so before has not let go of it`;
+    return `${said}, and its last writer has not released it`;
   }
 
   #lease(name: string): FakeObject | undefined {
     return this.#world.view.object(objectKey(LEASE_NAMESPACE, name), LEASES);
   }
 
-  /** Whoever else stands in it: a replica finds that out with its next renewal only. */
+  /** Reports whether the Lease has a holder, even if somebody stole it: a replica finds that out only at its next renewal. */
   #holds(name: string): boolean {
     const lease = this.#lease(name);
     return lease !== undefined && specOf(lease)['holderIdentity'] !== '';
@@ -60,7 +60,7 @@ export class Writers {
     return isHeld || `${LEASE_PREFIX}${ownerOf(shard, members?.split(',') ?? [])}` === name;
   }
 
-  /** In which space it is. What is only told, or asked for to be able to look, is in none. */
+  /** Returns the space that the effect belongs to. Events, and sign-ins to the cloud, belong to none. */
   #placeOf({ to, what, url, namespace = '', labels }: Omit<Effect, 'index'>): Omit<Place, 'baseURL'> | undefined {
     const { view, simulator } = this.#world;
     if (to === 'http') {

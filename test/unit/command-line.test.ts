@@ -7,11 +7,11 @@ import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/commands/table.ts';
 import { run } from '../../tools/control-plane/run.ts';
 
-/* What only the whole program shows: its arguments, and its pipes. */
+/* What only the whole program shows: arguments and pipes. */
 
 const MOORING = fileURLToPath(new URL('../../bin/mooring', import.meta.url));
 
-test('Whoever stops reading, as head does, ends a command without a word', async () => {
+test('A reader that stops, such as head, ends a command silently', async () => {
   const child = spawn(process.execPath, [MOORING, 'crds'], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();
   const [complaint] = await Promise.all([text(child.stderr), once(child, 'close')]);
@@ -20,7 +20,7 @@ test('Whoever stops reading, as head does, ends a command without a word', async
 });
 
 test.skipIf(!existsSync('/dev/full')).each([['crds'], ['--version'], ['--help']])(
-  'A disk that is full is told in one line: %s',
+  'A full disk is reported in one line: %s',
   async (command) => {
     const full = openSync('/dev/full', 'w');
     const child = spawn(process.execPath, [MOORING, command], { stdio: ['ignore', full, 'pipe'] });
@@ -31,7 +31,7 @@ test.skipIf(!existsSync('/dev/full')).each([['crds'], ['--version'], ['--help']]
   },
 );
 
-test('A command that there is not is told in two lines, with the one that was probably meant', async () => {
+test('An unknown command is reported in two lines, with the one that was probably meant', async () => {
   expect(await run(process.execPath, [MOORING, 'pln'])).toEqual({
     code: 2,
     stdout: '',
@@ -39,7 +39,7 @@ test('A command that there is not is told in two lines, with the one that was pr
   });
 });
 
-test('Flags of the connection may stand before the command', async () => {
+test('Flags of the connection may come before the command', async () => {
   const missing = '/no/such/kubeconfig';
   const before = await run(process.execPath, [MOORING, `--kubeconfig=${missing}`, '-n', 'shop', 'status']);
   expect(before).toMatchObject({ code: 1, stderr: expect.stringContaining(`There is no kubeconfig ${missing}`) });

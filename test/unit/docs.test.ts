@@ -10,7 +10,7 @@ import { readRepository } from '../../tools/site/repository.ts';
 import { readSite } from '../../tools/site/site.ts';
 import { ROOT, readDocument, shellBlocks } from '../support/readme.ts';
 
-/** The rows of all tables in the text, as their cells. */
+/** Returns the cells of all table rows in the text. */
 function rows(text: string): readonly (readonly string[])[] {
   return text
     .split('\n')
@@ -25,7 +25,7 @@ function rows(text: string): readonly (readonly string[])[] {
 
 const bare = (cell: string | undefined) => (cell ?? '').replaceAll('`', '');
 
-/** The part of a document from one heading to the next of the same kind. */
+/** Returns the part of a document from one heading to the next of the same level. */
 function chapter(document: string, heading: string): string {
   return document.split(/^## /m).find((text) => text.startsWith(heading)) ?? '';
 }
@@ -42,7 +42,7 @@ test('All documents can be shown as a site: each link and anchor leads somewhere
   );
 });
 
-test('Documents and dashboard say how many workers there are where servers hang', () => {
+test('Documents and dashboard say how many workers there are while servers hang', () => {
   const words: Readonly<Record<number, string>> = { 11: 'eleven', 12: 'twelve', 13: 'thirteen' };
   const times = `up to ${words[WORKERS_IN_ALL]} times`;
   for (const path of ['docs/operator.md', 'docs/metrics.md', 'charts/mooring/files/grafana/mooring.json'])
@@ -54,12 +54,12 @@ describe('README.md', () => {
   const blocks = shellBlocks(readDocument('README.md'));
   const scripts = JSON.parse(readDocument('package.json')).scripts as Readonly<Record<string, string>>;
 
-  test('says of each command how it is tested', () => {
+  test('says for each command how it is tested', () => {
     expect(blocks.length).toBeGreaterThan(5);
     expect(blocks.filter((block) => block.test === undefined)).toEqual([]);
   });
 
-  test('has its other commands run where it says', () => {
+  test('names the tests that run its other commands', () => {
     const others = blocks.filter(({ test }) => test !== 'in order' && test !== 'in the background');
     expect(others).toEqual([
       { commands: 'npm run demo', test: 'test/process/demo.test.ts' },
@@ -99,7 +99,7 @@ describe('docs/conditions.md', () => {
 
   test('has every reason that the code gives, and no other', () => {
     const code = sources(
-      // Not the schemas, which are about the spec.
+      // Without the schemas, which are about the spec.
       'src/kinds/{secrets,confirm}.ts',
       'src/kinds/*/!(*schema|rules|resource).ts',
       'src/kube/{failure,untold}.ts',
@@ -118,14 +118,14 @@ describe('docs/conditions.md', () => {
   });
 });
 
-/** Words of the sources in capitals that are no reasons: a new one is either a reason or belongs here. */
+/** Capitalised words in the sources that are no reasons. A new word is either a reason or belongs here. */
 const NO_REASONS: ReadonlySet<string> = new Set([
   ...['True', 'False', 'Unknown'],
   ...['Deploy', 'Clone', 'Suspend', 'Resume', 'Reconcile', 'CreateDatabase', 'Succeeded', 'Failed'],
   ...['Cloud', 'Server', 'Secret', 'Secrets', 'Opaque', 'Conflict', 'FieldValueForbidden'],
 ]);
 
-/** Capitalised words that stand as a value: not compared with, not a name of a step, a type, a field or a kind. */
+/** Returns capitalised words that are used as a value: not in a comparison, nor as the name of a step, a type, a field or a kind. */
 function wordsIn(text: string): readonly string[] {
   const values = text
     .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
@@ -151,7 +151,7 @@ test('docs/metrics.md has every metric with its labels, and no other', async () 
     .map((match) => match[1] ?? '')
     .filter((name) => !/^(process|nodejs)_/.test(name));
   expect(sorted(document.map((line) => line.split(' ')[0] ?? ''))).toEqual(sorted(ours));
-  // Which labels a metric has shows only in its source while it has no value.
+  // While a metric has no value, only its source shows its labels.
   const source = [...sources('src/runtime/metrics.ts'), ...sources('src/operator/metrics.ts')].join();
   const definition = /\b(?:counter|gauge|histogram)\(\s*'(\w+)',\s*(?:'[^']*'|"[^"]*"),\s*\[([^\]]*)\]/g;
   const defined = [...source.matchAll(definition)].map(([, name, labels = '']) => {
@@ -169,7 +169,7 @@ test('CONTRIBUTING.md lists every script', () => {
   expect(sorted(listed)).toEqual(sorted(Object.keys(scripts)));
 });
 
-test('A document tells of every command for people', () => {
+test('Documents mention every command for people', () => {
   const documents = [readDocument('README.md'), ...sources('docs/**/*.md')].join('\n');
   const told = (name: string) =>
     new RegExp(`\\b(?:mooring|npm run) ${name}\\b|^\\|[^|]*\\b${name}\\b[^|]*\\|`, 'm').test(documents);
@@ -177,7 +177,7 @@ test('A document tells of every command for people', () => {
   expect(names.filter((name) => !told(name))).toEqual([]);
 });
 
-test('What a document has its reader ask about rights, the operator has', () => {
+test('The operator has the rights that documents tell their readers to check', () => {
   const documents = sources('README.md', 'charts/mooring/README.md', 'docs/**/*.md').join('\n');
   const asked = [...documents.matchAll(/can-i (\w+) (\w+)(?:\/(\w+))?/g)];
   expect(asked.length).toBeGreaterThan(0);

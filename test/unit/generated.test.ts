@@ -10,11 +10,11 @@ function readPackage(): { readonly scripts: Readonly<Record<string, string>> } {
   return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 }
 
-test('what is checked in is what the schemas say (else: npm run generate)', () => {
+test('generated files match the schemas (if not: npm run generate)', () => {
   expect(staleFiles(generatedFiles())).toEqual([]);
 });
 
-test('crds/ holds nothing else, and renderCrds() is its text', () => {
+test('crds/ contains nothing else, and renderCrds() is its text', () => {
   const names = readdirSync(join(ROOT, 'crds')).sort();
   expect(names.map((name) => `crds/${name}`)).toEqual(
     [...generatedFiles().keys()].filter((path) => path.startsWith('crds/')),
@@ -22,7 +22,7 @@ test('crds/ holds nothing else, and renderCrds() is its text', () => {
   expect(renderCrds()).toBe(names.map((name) => readFileSync(join(ROOT, 'crds', name), 'utf8')).join(''));
 });
 
-test('npm run generate comes so far as to look at the files', async () => {
+test('npm run generate starts, and compares the files', async () => {
   const command = (readPackage().scripts['generate'] ?? '').split(' && ')[0] ?? '';
   const [node, ...args] = command.split(' ');
   expect(node).toBe('node');

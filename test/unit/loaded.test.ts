@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 /*
- * What the operator loads stays in its memory: source, compiled code, and the pages of Node's binary that hold Node's own
- * modules. Whoever adds to it should know, and say why.
+ * What the operator loads stays in its memory: source, compiled code, and the pages of Node's binary with Node's own modules.
+ * Adding to it should be a conscious decision, with a reason.
  */
 
 const CONTROLLER = new URL('../../src/commands/controller.ts', import.meta.url).href;
@@ -17,7 +17,7 @@ await import(${JSON.stringify(CONTROLLER)});
 console.log(JSON.stringify({ files, builtins: process.moduleLoadList }));
 `;
 
-/** `files`: below node_modules, and below src; `builtins`: as Node calls them, its inner ones as well. */
+/** `files`: below node_modules and src; `builtins`: Node's names, including internal modules. */
 async function loaded() {
   const args = ['--input-type=module', '--eval', SCRIPT];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, NODE_OPTIONS: '' } });
@@ -27,7 +27,7 @@ async function loaded() {
   return { files: paths, builtins };
 }
 
-test('The operator loads of its packages what it uses, and none that only other commands need', async () => {
+test('The operator loads only the packages and modules that it uses, and none that only other commands need', async () => {
   const { files, builtins } = await loaded();
   const packages = files.map((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]);
   expect([...new Set(packages.filter((name) => name !== undefined))].sort()).toEqual([
@@ -47,7 +47,7 @@ test('The operator loads of its packages what it uses, and none that only other 
     'undici',
     'zod',
   ]);
-  // Of the HTTP client no fetch, WebSocket, cache or mock: neither of the package, nor of what Node has of it.
+  // From the HTTP client no fetch, WebSocket, cache or mock: neither the package's nor Node's own copy.
   expect(files).toContain('node_modules/undici/lib/dispatcher/agent.js');
   expect(files.filter((path) => /^node_modules\/undici\/(index|lib\/(web|mock|cache|interceptor))/.test(path))).toEqual(
     [],

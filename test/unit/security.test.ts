@@ -8,7 +8,7 @@ import { ROOT } from '../support/readme.ts';
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const text = read('docs/security.md');
 
-/** What a row of the table of rights speaks of → its verbs. */
+/** The table of rights: resources → verbs. */
 const rights = new Map(
   (text.split('## Rights')[1] ?? '')
     .split('### ')[0]
@@ -20,14 +20,14 @@ const rights = new Map(
     }),
 );
 
-/** How the table calls what a rule is about. */
+/** Returns the table's name for the resources of a rule. */
 function nameOf(resources: readonly string[]): string {
   if (resources.every((resource) => resource.endsWith('/status'))) return 'their status';
   return resources.length > 1 ? 'its own kinds' : (resources[0] ?? '');
 }
 
 describe('docs/security.md', () => {
-  test('has the rights that the operator has in the namespaces that it watches, and no other', () => {
+  test("lists the operator's rights in the namespaces that it watches, and no others", () => {
     const rules = new Map<string, readonly string[]>();
     for (const { resources = [], verbs } of policyRules) {
       const name = nameOf(resources);
@@ -38,7 +38,7 @@ describe('docs/security.md', () => {
     expect(Object.fromEntries(inTable)).toEqual(Object.fromEntries(rules));
   });
 
-  test('has its rights in its own namespace', () => {
+  test('lists its rights in its own namespace', () => {
     expect(new Set(ownRules.flatMap(({ resources = [] }) => resources))).toEqual(new Set(['leases']));
     const table = [...rights].filter(([resources]) => resources.startsWith('leases'));
     expect(table.map(([resources, verbs]) => [resources, verbs.split(', ')])).toEqual(
@@ -49,7 +49,7 @@ describe('docs/security.md', () => {
     );
   });
 
-  test('names flags and values of the chart that there are', () => {
+  test('names only flags and chart values that exist', () => {
     const flags = [...text.matchAll(/`--([a-z-]+)/g)].map(([, name = '']) => name);
     expect(flags.length).toBeGreaterThan(5);
     expect(flags.filter((name) => !Object.hasOwn(FLAGS, name))).toEqual([]);

@@ -18,9 +18,7 @@ export async function useExisting(kubeconfigPath: string, kubectl: string): Prom
     const { server } = await readCluster(access);
     await runKubectl(access, ['get', '--raw', '/readyz']);
     const refuse = async () => {
-      throw new Error(
-        `Cannot stop or start the API server ${server}: it is not ours but of kubeconfig "${kubeconfig}"`,
-      );
+      throw new Error(`Cannot stop or start the API server ${server}: it belongs to kubeconfig "${kubeconfig}"`);
     };
     return {
       ...access,

@@ -6,7 +6,7 @@ import { startControlPlane } from './start.ts';
 const USAGE = `Usage: npm run control-plane -- [--kubeconfig FILE]
 
 Runs etcd, a kube-apiserver and a controller manager until Ctrl-C.
-  --kubeconfig FILE  the cluster of this kubeconfig serves instead: nothing is started
+  --kubeconfig FILE  use the cluster of this kubeconfig: nothing is started
 `;
 const { kubeconfig } = argumentsOrExit({ kubeconfig: { type: 'string' } }, USAGE);
 const aborted = new AbortController();
@@ -29,7 +29,7 @@ try {
   });
   log(`Ready after ${((performance.now() - begin) / 1000).toFixed(1)} s: ${controlPlane.origin}`);
   log(`API server ${controlPlane.server}`);
-  log('Everything ends and is removed with Ctrl-C. In each other terminal, for kubectl and kubectl mooring:');
+  log('Ctrl-C ends and removes everything. In each other terminal, for kubectl and kubectl mooring:');
   console.log(shellSetup(controlPlane));
   await ended.promise;
   await controlPlane.stop();

@@ -44,7 +44,7 @@ describe('startControlPlane() takes, in this order', () => {
     for (const way of [start({ MOORING_TEST_KUBECONFIG: kubeconfig }), start({}, { kubeconfig })]) {
       const controlPlane = await way;
       expect(controlPlane).toMatchObject({ kubeconfig, server: 'https://fake.example:6443' });
-      await expect(controlPlane.killApiServer()).rejects.toThrow('it is not ours');
+      await expect(controlPlane.killApiServer()).rejects.toThrow('it belongs to kubeconfig');
       await controlPlane.stop();
       expect(existsSync(kubeconfig)).toBe(true);
     }

@@ -53,7 +53,7 @@ export async function startControlPlane(options: StartOptions = {}): Promise<Con
     } catch (error) {
       signal?.throwIfAborted();
       if (!go) throw error;
-      log(`${error instanceof Error ? error.message : String(error)}\nGoing on without kind`);
+      log(`${error instanceof Error ? error.message : String(error)}\nContinuing without kind`);
     }
   }
   const needGo = mustHaveGo(go, noWay());

@@ -10,8 +10,8 @@ export type Types = Readonly<Record<string, Schema>>;
 
 /** Keys that are set by Helm or by a chart that contains this one. */
 const FROM_OUTSIDE = {
-  global: { description: 'Of a chart that contains this one; not used here.', type: 'object' },
-  enabled: { description: 'For the condition under which a chart contains this one; not used here.', type: 'boolean' },
+  global: { description: 'For a chart that contains this one; not used here.', type: 'object' },
+  enabled: { description: 'For the condition of a chart that contains this one; not used here.', type: 'boolean' },
 };
 
 /** What the chart accepts: its values and nothing else. Throws if a type is unknown. */

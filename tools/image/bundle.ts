@@ -35,6 +35,6 @@ export async function bundle(folder: string, input = join(ROOT, 'src/main.ts')):
 
 if (process.argv[1] === import.meta.filename) {
   const [, , folder] = process.argv;
-  if (folder === undefined) throw new Error('Name the folder that gets dist');
+  if (folder === undefined) throw new Error('Name the folder to write dist to');
   await bundle(resolve(folder));
 }

@@ -50,7 +50,7 @@ export function manifestOf(given: { readonly uri: string; readonly sha256: strin
       shortDescription: 'Explain and plan managed databases',
       description:
         'Shows the databases that Mooring manages as a tree, explains why one is not ready, plans changes before they are ' +
-        'made, exports what nobody manages, and runs queries.',
+        'made, exports clusters that have no object, and runs queries.',
       caveats: 'Needs Node 22.19 or later on the PATH.',
       platforms: ['linux', 'darwin'].map(platform),
     },

@@ -104,7 +104,7 @@ function onlyFromHere({ socket }: IncomingMessage, response: ServerResponse, nex
 function clear(output: string): void {
   const isEmpty = !existsSync(output) || readdirSync(output).length === 0;
   if (!isEmpty && !existsSync(join(output, SEARCH_INDEX)))
-    throw new SiteError(`${output} holds something else than a site: name another folder`);
+    throw new SiteError(`${output} holds something other than a site: name another folder`);
   rmSync(output, { recursive: true, force: true });
 }
 

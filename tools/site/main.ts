@@ -6,9 +6,9 @@ import { buildSite, SiteError, serveSite } from './build.ts';
 const USAGE = `Usage: npm run docs -- [options]
 
 Builds the site from the documents.
-  --output FOLDER  where to (default dist/site)
-  --base PATH      where the site will be on its server, such as /mooring/: the page for wrong addresses cannot know (default /)
-  --serve          shows the documents at http://localhost:8090 instead, anew after each change
+  --output FOLDER  the folder to write (default dist/site)
+  --base PATH      path of the site on its server, such as /mooring/: the page for wrong addresses needs it (default /)
+  --serve          shows the documents at http://localhost:8090 instead, and again after each change
 `;
 
 const values = argumentsOrExit(

@@ -50,10 +50,10 @@ describe('a link', () => {
     ['first.md', 'leads to nothing'],
     ['/docs/guides/first.md', 'leads to nothing'],
     ['../../outside.md', 'leads to nothing'],
-    ['guides/first.md#two', 'leads to a heading that is not there'],
-    ['guides/first.md#One', 'leads to a heading that is not there'],
-    ['#nowhere', 'leads to a heading that is not there'],
-    ['../deploy/sample.yaml#L1', 'leads to a heading that is not there'],
+    ['guides/first.md#two', 'leads to a heading that does not exist'],
+    ['guides/first.md#One', 'leads to a heading that does not exist'],
+    ['#nowhere', 'leads to a heading that does not exist'],
+    ['../deploy/sample.yaml#L1', 'leads to a heading that does not exist'],
   ])('to %s %s', (link, what) => {
     expect(problemsWith(`See [this](${link}).`)).toEqual([`docs/page.md: link ${link} ${what}`]);
   });
@@ -64,12 +64,15 @@ describe('a link', () => {
 
 test.each([
   ['![A](diagrams/a.svg)', []],
-  ['![B](diagrams/b.svg)', ['docs/page.md: image diagrams/b.svg is no file of the repository']],
-  ['![C](https://example.com/c.svg)', ['docs/page.md: image https://example.com/c.svg is no file of the repository']],
+  ['![B](diagrams/b.svg)', ['docs/page.md: image diagrams/b.svg is not a file of the repository']],
+  [
+    '![C](https://example.com/c.svg)',
+    ['docs/page.md: image https://example.com/c.svg is not a file of the repository'],
+  ],
   ['<!-- test: in order -->', []],
   ['Press <kbd>Enter</kbd>', ['docs/page.md: <kbd> looks different on GitHub and on the site']],
   ['```mermaid\nflowchart LR\n```', ['docs/page.md: mermaid looks different on GitHub and on the site']],
-  ['# Another title', ['docs/page.md has not exactly one title, at its begin']],
+  ['# Another title', ['docs/page.md does not have exactly one title, at its start']],
 ])('of %j it is said: %j', (text, problems) => expect(problemsWith(text).slice(0, 1)).toEqual(problems));
 
 describe('the menu', () => {

@@ -47,7 +47,7 @@ export function readSite(repository: Repository): Site {
     if (isImage) {
       // An image from another site would tell that site who is reading.
       if (target.kind === 'source') images.add(target.path);
-      else problems.push(`${link} is no file of the repository`);
+      else problems.push(`${link} is not a file of the repository`);
       return;
     }
     if (target.kind === 'elsewhere') return;
@@ -74,7 +74,7 @@ export function readSite(repository: Repository): Site {
     const titles = sections.filter(({ level }) => level === 1);
     const [title] = titles;
     if (title === undefined || title !== sections[0] || titles.length > 1)
-      problems.push(`${path} has not exactly one title, at its begin`);
+      problems.push(`${path} does not have exactly one title, at its start`);
     problems.push(...foreignTo(tokens).map((what) => `${path}: ${what} looks different on GitHub and on the site`));
     if (path === HOME) navigation = navigationOf(repository, HOME, tokens);
     const links = linksOf(tokens);
@@ -84,7 +84,7 @@ export function readSite(repository: Repository): Site {
 
   for (const { link, path, anchor } of anchors)
     if (!documents.get(path)?.sections.some((section) => section.anchor === anchor))
-      problems.push(`${link} leads to a heading that is not there`);
+      problems.push(`${link} leads to a heading that does not exist`);
   problems.push(...flawsOf(navigation, HOME, documents.keys()));
   return { documents, sources, folders, images, navigation, problems };
 }

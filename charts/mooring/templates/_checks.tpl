@@ -1,8 +1,8 @@
-{{/* Values that contradict each other, or with which the operator would not start. Each says what is wrong and what to do. */}}
+{{/* Refuses values that contradict each other, or with which the operator would not start. Each message says what is wrong and what to do. */}}
 {{- define "mooring.checks" -}}
 {{- $elects := .Values.leaderElection.enabled }}
 {{- if and (gt (int .Values.replicaCount) 1) (not $elects) }}
-{{- fail "replicaCount is more than 1 without leader election, so that several would act at once: set leaderElection.enabled to true, or replicaCount to 1" }}
+{{- fail "replicaCount is more than 1 without leader election, so several pods would act at once: set leaderElection.enabled to true, or replicaCount to 1" }}
 {{- end }}
 {{- $strategy := default dict .Values.strategy }}
 {{- $type := default "RollingUpdate" $strategy.type }}
@@ -13,7 +13,7 @@
 {{- fail "strategy.rollingUpdate has no meaning with strategy.type Recreate: remove one of them" }}
 {{- end }}
 {{- if and .Values.leaderElection.shardBySpace (not $elects) }}
-{{- fail "leaderElection.shardBySpace shares nothing without leaderElection.enabled: set leaderElection.enabled to true, or leaderElection.shardBySpace to false" }}
+{{- fail "leaderElection.shardBySpace has no effect without leaderElection.enabled: set leaderElection.enabled to true, or leaderElection.shardBySpace to false" }}
 {{- end }}
 {{- if $elects }}
 {{- $times := .Values.leaderElection }}
@@ -21,13 +21,13 @@
 {{- $deadline := include "mooring.milliseconds" $times.renewDeadline | int64 }}
 {{- $retry := include "mooring.milliseconds" $times.retryPeriod | int64 }}
 {{- if not $retry }}
-{{- fail (printf "leaderElection.retryPeriod %s is no time: set 1s or more" $times.retryPeriod) }}
+{{- fail (printf "leaderElection.retryPeriod %s is zero: set 1s or more" $times.retryPeriod) }}
 {{- end }}
 {{- if ge $deadline $lease }}
-{{- fail (printf "leaderElection.renewDeadline %s is not shorter than leaseDuration %s, so that two could lead at once: make it shorter, or leaseDuration longer" $times.renewDeadline $times.leaseDuration) }}
+{{- fail (printf "leaderElection.renewDeadline %s is not shorter than leaseDuration %s, so two could lead at once: make it shorter, or leaseDuration longer" $times.renewDeadline $times.leaseDuration) }}
 {{- end }}
 {{- if le (mul $deadline 10) (mul $retry 12) }}
-{{- fail (printf "leaderElection.renewDeadline %s is not longer than 1.2 times retryPeriod %s, so that no second attempt fits in: make it longer, or retryPeriod shorter" $times.renewDeadline $times.retryPeriod) }}
+{{- fail (printf "leaderElection.renewDeadline %s is not longer than 1.2 times retryPeriod %s, so there is no time for a second attempt: make it longer, or retryPeriod shorter" $times.renewDeadline $times.retryPeriod) }}
 {{- end }}
 {{- end }}
 {{- $byte := "(25[0-5]|2[0-4][0-9]|[01]?[0-9]?[0-9])" }}
@@ -37,7 +37,7 @@
 {{- $network := printf "(?i)^(%s(/(3[0-2]|[12]?[0-9]))?|%s(/(12[0-8]|1[01][0-9]|[0-9]?[0-9]))?)$" $ipv4 $ipv6 }}
 {{- range .Values.allowedNetworks }}
 {{- if not (regexMatch $network .) }}
-{{- fail (printf "allowedNetworks has %q, which is no network: write it such as 10.20.0.0/16 or fd00::/8" .) }}
+{{- fail (printf "allowedNetworks has %q, which is not a network: write it like 10.20.0.0/16 or fd00::/8" .) }}
 {{- end }}
 {{- end }}
 {{- range $index, $name := .Values.watchNamespaces }}
@@ -53,7 +53,7 @@
 {{- range $name := list "minAvailable" "maxUnavailable" }}
 {{- $value := index $.Values.podDisruptionBudget $name }}
 {{- if and (kindIs "string" $value) (not (regexMatch "^(100|[0-9]{1,2})%$" $value)) }}
-{{- fail (printf "podDisruptionBudget.%s %q is neither a number nor a percentage: write it such as 1 or 50%%" $name $value) }}
+{{- fail (printf "podDisruptionBudget.%s %q is neither a number nor a percentage: write it like 1 or 50%%" $name $value) }}
 {{- end }}
 {{- end }}
 {{- /* A percentage is rounded up to whole pods. */ -}}
@@ -71,10 +71,10 @@
 {{- end }}
 {{- end }}
 {{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) }}
-{{- fail "serviceAccount.create is false and serviceAccount.name is not set: name the ServiceAccount that is there" }}
+{{- fail "serviceAccount.create is false and serviceAccount.name is not set: name an existing ServiceAccount" }}
 {{- end }}
 {{- if and .Values.rbac.aggregateToEdit (not .Values.rbac.aggregateToAdmin) }}
-{{- fail "rbac.aggregateToAdmin false has no effect with rbac.aggregateToEdit, as the cluster's role admin holds all that edit holds: set aggregateToEdit to false, or aggregateToAdmin to true" }}
+{{- fail "rbac.aggregateToAdmin false has no effect with rbac.aggregateToEdit, as the ClusterRole admin includes everything in edit: set aggregateToEdit to false, or aggregateToAdmin to true" }}
 {{- end }}
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.service.enabled) }}
 {{- fail "metrics.serviceMonitor needs the Service: set service.enabled to true, or use metrics.podMonitor" }}
@@ -90,7 +90,7 @@
 {{- fail "metrics.podMonitor would scrape without a token, which metrics.secure refuses: set metrics.podMonitor.authorization, or use metrics.serviceMonitor" }}
 {{- end }}
 {{- if eq (int .Values.metrics.port) (int .Values.health.port) }}
-{{- fail "metrics.port and health.port are the same: choose another one for one of them" }}
+{{- fail "metrics.port and health.port are the same: change one of them" }}
 {{- end }}
 {{- $flags := dict
   "allow-http" "allowHTTP"
@@ -111,13 +111,13 @@
   "metrics-secure" "metrics.secure.enabled"
   "namespaces" "watchNamespaces"
   "secrets" "rbac.secrets" }}
-{{- /* Clouds and networks go into no other part of the chart, and may be known to a ConfigMap only. */ -}}
+{{- /* No other part of the chart uses clouds and networks, and perhaps only a ConfigMap names them. */ -}}
 {{- $free := list "allow-http" "allowed-base-urls" "allowed-networks" }}
 {{- range .Values.extraEnv }}
 {{- $variable := .name }}
 {{- range $flag, $value := $flags }}
 {{- if and (eq $variable (printf "MOORING_%s" ($flag | upper | replace "-" "_"))) (not (has $flag $free)) }}
-{{- fail (printf "extraEnv has %s, which is for the chart to set: set %s instead" $variable $value) }}
+{{- fail (printf "extraEnv has %s, which the chart sets itself: set %s instead" $variable $value) }}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -128,13 +128,13 @@
 {{- fail (printf "extraArgs has %s, which the chart sets itself: set %s instead" $argument .) }}
 {{- end }}
 {{- if and (ne $flag "kubeconfig") (or (hasPrefix "-" $argument) (ne $before "--kubeconfig")) }}
-{{- fail (printf "extraArgs has %s, which the operator does not know, so that it would not start: see its flags in docs/operator.md" $argument) }}
+{{- fail (printf "extraArgs has %s, which the operator does not know, so it would not start: see its flags in docs/operator.md" $argument) }}
 {{- end }}
 {{- $before = $argument }}
 {{- end }}
 {{- end }}
 
-{{/* Of a duration such as 1m30s. */}}
+{{/* The milliseconds of a duration such as 1m30s. */}}
 {{- define "mooring.milliseconds" -}}
 {{- $total := 0 }}
 {{- range regexFindAll "[0-9]+(ms|h|m|s)" . -1 }}

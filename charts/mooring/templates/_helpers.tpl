@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{/* Names of objects: at most 63 characters, of which suffixes such as -leader-election take some. A release may have dots in its name, a Service none. */}}
+{{/* Names of objects: at most 63 characters, including suffixes such as -leader-election. A release may have dots in its name, but a Service may not. */}}
 {{- define "mooring.fullname" -}}
 {{- $release := .Release.Name | replace "." "-" }}
 {{- if .Values.fullnameOverride }}
@@ -39,7 +39,7 @@ app.kubernetes.io/component: operator
 {{- include "mooring.labelsAndAnnotations" (list $root (merge $own (include "mooring.selectorLabels" $root | fromYaml) (default dict (index . 1))) (default dict (index . 2))) }}
 {{- end }}
 
-{{/* The same for pods, which a mere change of the chart's version must not replace. */}}
+{{/* The same for pods, which must not be replaced only because the chart's version changes. */}}
 {{- define "mooring.podMetadata" -}}
 {{- $root := index . 0 }}
 {{- include "mooring.labelsAndAnnotations" (list $root (merge (index . 1) (include "mooring.selectorLabels" $root | fromYaml) (default dict $root.Values.podLabels)) (merge (index . 2) (default dict $root.Values.podAnnotations))) }}

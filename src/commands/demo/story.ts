@@ -45,7 +45,7 @@ export async function tell(world: World, options: StoryOptions): Promise<string 
     screen.line(`${start}${screen.paint(meaning, rest.slice(0, word.length))}${rest.slice(word.length)}`);
   };
 
-  screen.heading('What a user applies, and what becomes of it');
+  screen.heading('What a user applies, and what happens');
   await watchResources(world, clock, stack, (before, after) => {
     if (after === undefined) {
       if (before !== undefined && timeline.forget(before))
@@ -127,7 +127,7 @@ async function outcome(
   const why = {
     stalled: 'a person must act',
     ended: 'the operator has ended',
-    timeout: `time is over (${timeoutMs / 1000} s)`,
+    timeout: `time is up (${timeoutMs / 1000} s)`,
   };
   return `${why[how]}${reasons.join('')}`;
 }
@@ -136,15 +136,15 @@ function goOn({ controlPlane, namespace, cloudURL, operator }: World, { env }: S
   const inNamespace = namespace === 'default' ? '' : ` --namespace=${namespace}`;
   const cluster = `databasecluster/orders${inNamespace}`;
   const lines: readonly (readonly [string, string])[] = [
-    ['all of it as a tree', `kubectl mooring status${inNamespace}`],
-    ['what is declared, what is there, and why', `kubectl mooring explain ${cluster}`],
+    ['everything as a tree', `kubectl mooring status${inNamespace}`],
+    ['what is declared, what exists, and why', `kubectl mooring explain ${cluster}`],
     ['more storage', `kubectl patch ${cluster} --type=merge --patch='{"spec":{"storageSizeGB":200}}'`],
-    ['another password for the application', `kubectl mooring rotate databaseuser/app${inNamespace}`],
+    ['a new password for the application', `kubectl mooring rotate databaseuser/app${inNamespace}`],
     ['suspend it', `kubectl mooring suspend ${cluster}`],
     ['resume it', `kubectl mooring resume ${cluster}`],
-    ['let it go: the cluster stays in the cloud', `kubectl delete ${cluster}`],
+    ['delete the object: the cluster stays in the cloud', `kubectl delete ${cluster}`],
     [
-      'manifests for what is in the cloud and managed by nobody',
+      'manifests for clusters in the cloud that have no object',
       `kubectl mooring export production --unmanaged${inNamespace}`,
     ],
   ];
@@ -154,14 +154,14 @@ function goOn({ controlPlane, namespace, cloudURL, operator }: World, { env }: S
     `Do not apply deploy/samples/space.yaml as it is: it names ${port}. Put that address into it first.\n`,
   ];
   return [
-    '\nGo on in another terminal; what happens shows here:\n',
+    '\nGo on in another terminal. What happens is shown here:\n',
     `  ${shellSetup(controlPlane, env['PATH'])}\n`,
     ...(cloudURL === SAMPLE_URL ? [] : moved),
     ...lines.map(([about, command]) => `  # ${about}\n  ${command}`),
     '',
     `The cloud, with its clusters and faults to try:  ${cloudURL}/`,
     `The operator's log:  ${operator.log}`,
-    `To see what becomes of it when the operator dies in the middle:  kill -9 ${operator.pid}`,
+    `To see what happens when the operator dies midway:  kill -9 ${operator.pid}`,
     'Ctrl-C ends everything and removes it.\n',
   ].join('\n');
 }

@@ -73,10 +73,10 @@ test('what was done to an object that is Ready all the time is news, too', () =>
     ['Ready: Because of Running'],
     [],
     ['Rotated: The new password is in Secret "app-connection", and works'],
-    ['Pausing: Mooring goes on looking and telling, and changes nothing'],
+    ['Pausing: Mooring only looks and reports, and changes nothing'],
     ['Paused: Because of Paused'],
     [
-      'Unpaused: Mooring goes on',
+      'Unpaused: Mooring makes changes again',
       'Rotated: The new password is in Secret "app-connection", and works',
       'Ready: Because of Running',
     ],

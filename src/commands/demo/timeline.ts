@@ -91,8 +91,8 @@ export class Timeline {
 /** Returns what was done to an object that may have been Ready all the time, and what that means. */
 function news(before: Aside, { paused, rotated, secretName }: Aside): readonly (readonly [string, string])[] {
   const found: (readonly [string, string])[] = [];
-  if (!before.paused && paused) found.push(['Pausing', 'Mooring goes on looking and telling, and changes nothing']);
-  if (before.paused && !paused) found.push(['Unpaused', 'Mooring goes on']);
+  if (!before.paused && paused) found.push(['Pausing', 'Mooring only looks and reports, and changes nothing']);
+  if (before.paused && !paused) found.push(['Unpaused', 'Mooring makes changes again']);
   if (before.rotated !== '' && before.rotated !== rotated)
     found.push(['Rotated', `The new password is in Secret "${secretName}", and works`]);
   return found;

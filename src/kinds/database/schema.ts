@@ -24,7 +24,7 @@ const source = z
         key: secretKey().describe('Key that holds the text.'),
       })
       .optional()
-      .describe('The text under a key of a ConfigMap. A change of it is applied at once.'),
+      .describe('The text under a key of a ConfigMap. Changes are applied at once.'),
     inline: z.string().min(1).max(262_144).optional().describe('The text itself.'),
   })
   .meta(
@@ -46,15 +46,15 @@ const spec = z
       .optional()
       .meta({ 'x-kubernetes-list-type': 'atomic' })
       .describe(
-        'The schema, as schema queries in their order, applied in one schema transaction: all or nothing. Sources that ' +
-          "are new or changed are run, and all of them when the server's schema was changed elsewhere. Absent: the " +
-          'schema is not looked at.',
+        'The schema, as schema queries, applied in order in one schema transaction: all or nothing. New and changed ' +
+          "sources are run, or all sources if the server's schema was changed elsewhere. Absent: the schema is not " +
+          'looked at.',
       ),
     adoptionPolicy: z
       .enum(['Never', 'IfExists'])
       .default('Never')
       .describe(
-        "What happens if the server has a database of this name already. Never: it is somebody else's and left alone. " +
+        "What happens if the server already has a database of this name. Never: it counts as somebody else's and is left alone. " +
           'IfExists: it is taken over, with its data.',
       ),
     deletionPolicy: z
@@ -69,17 +69,22 @@ const spec = z
 const status = z
   .object({
     ...commonStatus,
-    name: z.string().optional().describe('Name of the database on the server; absent until it is surely ours.'),
-    cluster: z.string().optional().describe('When the cluster was created that the database is on.'),
+    name: z
+      .string()
+      .optional()
+      .describe('Name of the database on the server; absent until the database certainly belongs to this object.'),
+    cluster: z.string().optional().describe('When the cluster that the database is on was created.'),
     operation: z
       .object({
-        type: z.string().describe('What is done, such as CreateDatabase.'),
-        target: z.string().describe('Name of the database that it is done to.'),
-        startedAt: timestamp().describe('When it was about to be asked for.'),
-        by: z.string().optional().describe('The process that wrote this down.'),
+        type: z.string().describe('What the call does, such as CreateDatabase.'),
+        target: z.string().describe('Name of the database that the call is about.'),
+        startedAt: timestamp().describe('When the call was about to be made.'),
+        by: z.string().optional().describe('The process that recorded this.'),
       })
       .optional()
-      .describe('A call whose effect must be known for ours afterwards, written down before it is made.'),
+      .describe(
+        'A call whose effect must be recognized afterwards as that of the operator, recorded before it is made.',
+      ),
     schemaHash: z
       .string()
       .optional()
@@ -88,8 +93,8 @@ const status = z
       .string()
       .optional()
       .describe(
-        'Digest of the schema that the server had after all sources were run again, because it was changed elsewhere, ' +
-          'where it then still differed: it holds what others defined.',
+        'Digest of the schema that the server had after all sources were run again because of a change elsewhere, if it ' +
+          'still differed then: it holds what others defined.',
       ),
     appliedSchema: z
       .array(
@@ -106,7 +111,7 @@ const status = z
       .max(64)
       .optional()
       .meta({ 'x-kubernetes-list-type': 'atomic' })
-      .describe('The sources that are in the schema, in their order.'),
+      .describe('The sources that are in the schema, in order.'),
     checkedSchema: z
       .object({
         hash: z.string().describe('Digest of what was tried.'),
@@ -114,9 +119,9 @@ const status = z
         message: z.string().describe('What the dry run showed.'),
       })
       .optional()
-      .describe('The last dry run of schema sources: they were run in a transaction that was closed without effect.'),
+      .describe('The last dry run of schema sources: they were run in a transaction that was closed without a commit.'),
   })
-  .describe('What was found. Written by the operator only.');
+  .describe('The observed state. Only the operator writes it.');
 
 export type DatabaseSpec = Immutable<z.output<typeof spec>>;
 export type DatabaseStatus = Immutable<z.output<typeof status>>;

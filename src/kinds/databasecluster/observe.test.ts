@@ -224,7 +224,7 @@ describe('observeCluster() looks for the source of a clone and', () => {
   });
 
   it.each([{ clusterRef: { name: 'orders' } }, { clusterID: 'orders' }])(
-    'says of %j, which is the object itself, that nothing can be cloned from itself',
+    'says of %j, which is the object itself, that a cluster cannot be cloned from itself',
     async (cloneFrom) => {
       const { bench } = await withSource();
       expect(await observe(bench, aCluster().with({ cloneFrom }))).toMatchObject({

@@ -9,9 +9,9 @@ import { machineTypes, storageTypes } from './offerings.ts';
 
 const STAYS = 'a cluster keeps what it was created with';
 /** Deleting an object that nothing was created for ends nothing outside. */
-export const OTHER_CLUSTER = `${STAYS}, so create another DatabaseCluster; where no cluster was created yet, delete this object and apply it again`;
+export const OTHER_CLUSTER = `${STAYS}, so create another DatabaseCluster; if no cluster was created yet, delete this object and apply it again`;
 export const CLONE_OF_ITSELF =
-  'cloneFrom names the very cluster that is to be created, and nothing can be cloned from itself: name another source, or leave cloneFrom out; where this object is there already, delete it first, as cloneFrom cannot change';
+  'cloneFrom names the very cluster to create, and a cluster cannot be cloned from itself: name another source, or leave cloneFrom out; if this object already exists, delete it first, as cloneFrom cannot change';
 const PAST_THE_TABLE = 'or set allowUnlisted: true if the cloud offers it';
 
 const providers = Object.keys(storageTypes);
@@ -131,11 +131,11 @@ export const clusterRules: readonly ValidationRule[] = [
   {
     rule: `size(self.metadata.name) <= 63 || ${IS_KNOWN}`,
     message:
-      'metadata.name is longer than 63 characters: choose a shorter one, and set spec.clusterID where the id differs',
+      'metadata.name is longer than 63 characters: choose a shorter one, and set spec.clusterID if the id differs',
   },
   {
     rule: `has(self.spec.clusterID) || !self.metadata.name.contains('.')`,
-    message: 'metadata.name has dots, which a cluster id cannot: set spec.clusterID',
+    message: 'metadata.name has dots, which are not allowed in a cluster id: set spec.clusterID',
     fieldPath: '.spec.clusterID',
     reason: 'FieldValueRequired',
   },
@@ -152,7 +152,7 @@ export const clusterRules: readonly ValidationRule[] = [
   },
   {
     rule: `${IS_KNOWN} || !has(self.spec.version) || self.spec.version.matches('^[!-~]+$')`,
-    message: 'version must be one such as 3.5.0, or latest, without blanks or other odd characters',
+    message: 'version must be latest or a version such as 3.5.0, in ASCII characters without spaces',
     fieldPath: '.spec.version',
   },
 ];

@@ -40,7 +40,7 @@ function clusterID() {
 const backup = z.object({
   frequency: z
     .enum(['disabled', 'hourly', 'daily'])
-    .describe('How often a backup is made: disabled, hourly or daily. A free cluster takes disabled only.'),
+    .describe('How often a backup is made: disabled, hourly or daily. A free cluster accepts only disabled.'),
   retentionDays: z
     .int()
     .meta(
@@ -58,12 +58,12 @@ const cloneFrom = z
     clusterRef: z
       .object({ name: objectName().describe('Name of the DatabaseCluster.') })
       .optional()
-      .describe('The source as a DatabaseCluster of the same namespace and space.'),
+      .describe('The source, as a DatabaseCluster in the same namespace and space.'),
     clusterID: clusterID()
       .optional()
       .describe(
-        'The source as the id of any cluster in the same space; where a DatabaseCluster of another namespace has it, ' +
-          'allowedNamespaces of that one must admit this one.',
+        'The source, as the id of any cluster in the same space. If a DatabaseCluster in another namespace has it, the ' +
+          'allowedNamespaces of that one must admit this namespace.',
       ),
   })
   .meta(
@@ -80,21 +80,23 @@ const adminCredentials = z.object({
   secretName: objectName()
     .optional()
     .describe(
-      'Name of the Secret that the operator writes the login of the default user to, with keys username and password. ' +
+      'Name of the Secret to which the operator writes the login of the default user, with keys username and password. ' +
         'Default: <name of this object>-admin.',
     ),
   existingSecretRef: loginSecretRef()
     .optional()
     .describe(
-      'The login that a cloned or adopted cluster has already, where it is not the one that new clusters come with. ' +
-        'It is read once, to set a password of our own; it is never changed.',
+      'The login that a cloned or adopted cluster already has, if it is not the one that new clusters come with. The ' +
+        'Secret is read once, to set a generated password, and never changed.',
     ),
   rotateEvery: durationText('rotateEvery', '10m')
     .optional()
-    .describe('How often the password is replaced by a new one, such as 2160h, at least 10m. Absent: never by itself.'),
+    .describe(
+      'How often the password is replaced by a new one, such as 2160h, at least 10m. Absent: never automatically.',
+    ),
 });
 
-const NEEDED_TO_DEPLOY = 'Needed to deploy a cluster; may be absent for one that is cloned, adopted or only observed.';
+const NEEDED_TO_DEPLOY = 'Required to deploy a cluster; optional for one that is cloned, adopted or only observed.';
 
 const spec = z
   .object({
@@ -105,7 +107,7 @@ const spec = z
       .optional()
       .describe(
         'Id of the cluster in the cloud, unique in its space: lowercase letters and digits, separated by hyphens or ' +
-          'underscores. Default: the name of this object. A changed value renames the cluster in the cloud.',
+          'underscores. Default: the name of this object. Changing it renames the cluster in the cloud.',
       ),
     provider: z
       .string()
@@ -113,7 +115,7 @@ const spec = z
       .max(63)
       .meta(rules(immutableScalar('provider', OTHER_CLUSTER)))
       .optional()
-      .describe(`Cloud provider that the cluster runs at: gcp or aws. Immutable. ${NEEDED_TO_DEPLOY}`),
+      .describe(`Cloud provider that the cluster runs on: gcp or aws. Immutable. ${NEEDED_TO_DEPLOY}`),
     region: z
       .string()
       .min(1)
@@ -127,7 +129,7 @@ const spec = z
       .max(63)
       .optional()
       .describe(
-        `Machine type of each server, such as c2d-highcpu-4 or c7g.large; which there are depends on the region. ${NEEDED_TO_DEPLOY}`,
+        `Machine type of each server, such as c2d-highcpu-4 or c7g.large. What is available depends on the region. ${NEEDED_TO_DEPLOY}`,
       ),
     storageType: z
       .string()
@@ -136,8 +138,8 @@ const spec = z
       .meta(rules(immutableScalar('storageType', OTHER_CLUSTER)))
       .optional()
       .describe(
-        'Storage type. Default: the one of the provider (gcp: standard-rwo, aws: gp2-csi). Immutable. Never compared ' +
-          'with what the cloud reports, which may name the same type differently.',
+        'Storage type. Default: by provider (gcp: standard-rwo, aws: gp2-csi). Immutable. Never compared with what the ' +
+          'cloud reports, as the cloud may give the same type another name.',
       ),
     storageSizeGB: z
       .int()
@@ -159,13 +161,13 @@ const spec = z
         ),
       )
       .default(1)
-      .describe('Number of servers: odd, 1 to 9. From version 3.0 on it must be 1. Immutable.'),
+      .describe('Number of servers: odd, 1 to 9. From version 3.0 on, it must be 1. Immutable.'),
     isFree: z
       .boolean()
       .meta(rules(immutableScalar('isFree', OTHER_CLUSTER)))
       .default(false)
       .describe(
-        'Whether it is a free cluster, of which a team may have one. It needs a free machine type (c2d-highcpu-2, ' +
+        'Whether it is a free cluster; a team may have one. It needs a free machine type (c2d-highcpu-2, ' +
           'c7g.large or c8g.large), 1 server, 10 GB and no backups. Immutable.',
       ),
     version: z
@@ -182,7 +184,7 @@ const spec = z
       .optional()
       .describe(
         'Backup settings. The cloud does not report them, so a change made there is not seen. Absent: a new cluster ' +
-          'gets daily backups kept for 7 days (a free one none), and an existing cluster keeps what it has.',
+          'gets daily backups kept for 7 days (a free one gets none), and an existing cluster keeps what it has.',
       ),
     state: z
       .enum(['Running', 'Suspended'])
@@ -191,26 +193,26 @@ const spec = z
     cloneFrom: cloneFrom
       .optional()
       .describe(
-        'Creates the cluster as a clone of another one instead of an empty one. Not looked at again afterwards. Immutable.',
+        'Creates the cluster as a clone of another one instead of empty. Ignored once the cluster exists. Immutable.',
       ),
     adoptionPolicy: z
       .enum(['Never', 'IfExists', 'MustExist'])
       .default('Never')
       .describe(
-        "What happens if a cluster with this id exists already. Never: it is somebody else's and left alone. IfExists: " +
-          'it is taken over, otherwise one is created. MustExist: it is taken over, none is ever created.',
+        "What happens if a cluster with this id already exists. Never: it counts as somebody else's and is left alone. " +
+          'IfExists: it is taken over; if there is none, one is created. MustExist: it is taken over; none is ever created.',
       ),
     recreatePolicy: z
       .enum(['Never', 'Always'])
       .default('Never')
       .describe(
-        'What happens when the cluster vanished from the cloud. Never: that is reported. Always: a new, EMPTY one is created.',
+        'What happens when the cluster has vanished from the cloud. Never: this is only reported. Always: a new, EMPTY one is created.',
       ),
     driftPolicy: z
       .enum(['Revert', 'Report'])
       .default('Revert')
       .describe(
-        'What happens when the cluster was changed elsewhere. Revert: it is set back to this spec. Report: the ' +
+        'What happens when the cluster has been changed elsewhere. Revert: it is set back to this spec. Report: the ' +
           'difference is shown in status.drift, and nothing is changed until this spec changes.',
       ),
     managementPolicy: z
@@ -230,14 +232,14 @@ const spec = z
       .describe('true: deleting this object waits, and leaves the cluster alone, until this is false.'),
     adminCredentials: adminCredentials.optional().describe("The login of the cluster's default user."),
     allowedNamespaces: allowedNamespaces(
-      'Who may place DatabaseUsers and Databases on this cluster, and clone it by its id.',
+      'Namespaces that may place DatabaseUsers and Databases on this cluster, and clone it by its id.',
     ).optional(),
     allowUnlisted: z
       .boolean()
       .default(false)
       .describe(
-        'true: providers, regions, machine types, storage types and numbers of servers that Mooring does not list are ' +
-          'let through, and the cloud decides. For what the cloud offers newly.',
+        'true: accepts providers, regions, machine types, storage types and numbers of servers that Mooring does not ' +
+          'list, and lets the cloud decide. For new offerings of the cloud.',
       ),
   })
   .meta(rules(...specRules))
@@ -258,7 +260,7 @@ export const databaseClusterDefinition: ResourceDefinition<DatabaseClusterSpec, 
   rules: clusterRules,
   printerColumns: [
     ...READY_COLUMNS,
-    { name: 'State', type: 'string', jsonPath: '.status.state', description: "The cloud's word for its state." },
+    { name: 'State', type: 'string', jsonPath: '.status.state', description: 'Its state, as the cloud reports it.' },
     { name: 'Version', type: 'string', jsonPath: '.status.version', description: 'Version of the database.' },
     { name: 'Endpoint', type: 'string', jsonPath: '.status.endpoint', description: 'HTTP base URL.', priority: 1 },
     {

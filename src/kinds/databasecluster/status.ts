@@ -4,17 +4,17 @@ import { commonStatus, timestamp } from '../shared-schema.ts';
 export const status = z
   .object({
     ...commonStatus,
-    state: z.string().optional().describe("The state of the cluster in the cloud's word, such as running."),
+    state: z.string().optional().describe('State of the cluster, as the cloud reports it, such as running.'),
     clusterID: z.string().optional().describe('Id of the cluster in the cloud.'),
     createdAt: z
       .string()
       .optional()
-      .describe('When the cluster was created, as the cloud says. With another value it is another cluster.'),
+      .describe('When the cluster was created, as the cloud reports it. Another time means another cluster.'),
     observedOnly: z
       .boolean()
       .optional()
       .describe(
-        'True: the cluster was recorded with managementPolicy Observe. It takes leave by adoptionPolicy to manage it.',
+        'true: the cluster was recorded with managementPolicy Observe. To manage it, adoptionPolicy must allow that.',
       ),
     place: z
       .object({
@@ -24,8 +24,8 @@ export const status = z
       })
       .optional()
       .describe(
-        'Where the cluster is, written down before it is created or taken over. It is looked for nowhere else, whatever ' +
-          'the DatabaseSpace says later.',
+        'Where the cluster is, recorded before it is created or taken over. It is looked for only there, whatever the ' +
+          'DatabaseSpace says later.',
       ),
     version: z.string().optional().describe('Version of the database that the cluster runs.'),
     observed: z
@@ -42,7 +42,7 @@ export const status = z
       .array(
         z.object({
           address: z.string().describe('Host and port.'),
-          status: z.string().optional().describe("Its state in the cloud's word, such as running."),
+          status: z.string().optional().describe('Its state, as the cloud reports it, such as running.'),
         }),
       )
       .optional()
@@ -51,13 +51,13 @@ export const status = z
     endpoint: z.string().optional().describe('HTTP base URL of the database server, such as https://host:port.'),
     operation: z
       .object({
-        type: z.string().describe('What is done, such as Deploy or Clone.'),
-        target: z.string().describe('Id of the cluster that it is done to.'),
-        startedAt: timestamp().describe('When it was about to be asked for.'),
-        by: z.string().optional().describe('The process that wrote this down.'),
+        type: z.string().describe('What the call does, such as Deploy or Clone.'),
+        target: z.string().describe('Id of the cluster that the call is about.'),
+        startedAt: timestamp().describe('When the call was about to be made.'),
+        by: z.string().optional().describe('The process that recorded this.'),
       })
       .optional()
-      .describe('A call that must not happen twice, written down before it is made.'),
+      .describe('A call that must not happen twice, recorded before it is made.'),
     former: z
       .object({
         clusterID: z.string().describe('Its id.'),
@@ -65,8 +65,8 @@ export const status = z
       })
       .optional()
       .describe(
-        'The cluster that vanished, and in whose place another one is being created. Should it come back before that, it is this ' +
-          "object's again.",
+        'The cluster that vanished and is being replaced by a new one. If it comes back before that, it belongs to this ' +
+          'object again.',
       ),
     drift: z
       .array(
@@ -104,10 +104,10 @@ export const status = z
           .string()
           .optional()
           .describe(
-            'The metadata.resourceVersion of the Secret with the login that new clusters come with, whose retirement was verified.',
+            'The metadata.resourceVersion of the Secret with the login that new clusters come with, when it was verified that this login no longer works.',
           ),
-        endpoint: z.string().describe('The server that the login was verified at.'),
-        verifiedAt: timestamp().optional().describe('When the login was verified last.'),
+        endpoint: z.string().describe('The server on which the login was verified.'),
+        verifiedAt: timestamp().optional().describe('When the login was last verified.'),
       })
       .optional()
       .describe('The login that was last verified: it works, and the one that new clusters come with does not.'),
@@ -115,8 +115,8 @@ export const status = z
       .string()
       .optional()
       .describe(
-        'Name of another Secret that the login may be in, written down before the server is given a password of it: the one ' +
-          'that it is to come to, or the one that it was in before or was on its way to, until that is deleted.',
+        'Name of another Secret that may hold the login, recorded before the server is given a password from it: the one ' +
+          'that the login is moving to, or, until it is deleted, one that the login was in or moving to before.',
       ),
   })
-  .describe('What was found. Written by the operator only.');
+  .describe('The observed state. Only the operator writes it.');

@@ -18,7 +18,7 @@ import {
 const HTTP_URL = '^https?://[^/?#@[:space:]]+(/[^?#[:space:]]*)?$';
 
 const apiToken = z.object({
-  level: z.enum(['read', 'write', 'admin']).describe('Access level that the token was given: read, write or admin.'),
+  level: z.enum(['read', 'write', 'admin']).describe('Access level of the token: read, write or admin.'),
   secretRef: z
     .object({
       name: objectName().describe('Name of the Secret, in the same namespace.'),
@@ -37,7 +37,7 @@ function pathSegment(example: string) {
     .meta(
       rules({
         rule: `self.matches('^[^/?#%[:space:][:cntrl:]]+$') && self != '.' && self != '..'`,
-        message: `must be an id as the cloud shows it, without spaces, slashes, ? # and %, such as ${example}`,
+        message: `must be an id as the cloud shows it, without spaces, /, ?, # or %, such as ${example}`,
       }),
     );
 }
@@ -52,16 +52,18 @@ const spec = z
         rules({
           rule: `self.matches('${HTTP_URL}') && isURL(self)`,
           message:
-            'baseURL must be an http or https URL without user information, query and fragment, such as https://cloud.example.com',
+            'baseURL must be an http or https URL without user information, query or fragment, such as https://cloud.example.com',
         }),
       )
       .describe(
         'Base URL of the Cluster Management API, such as https://cloud.example.com. It must be https, unless the host ' +
           'is loopback or the operator runs with --allow-http.',
       ),
-    teamID: pathSegment('acme').describe("The team, as in the cloud's URLs. May change while no cluster is managed."),
+    teamID: pathSegment('acme').describe(
+      "The team, as in the cloud's URLs. Can change only while no cluster is managed.",
+    ),
     spaceID: pathSegment('production').describe(
-      "The space of the team, as in the cloud's URLs. May change while no cluster is managed.",
+      "The space of the team, as in the cloud's URLs. Can change only while no cluster is managed.",
     ),
     apiTokens: z
       .array(apiToken)
@@ -69,8 +71,8 @@ const spec = z
       .max(3)
       .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['level'] })
       .describe(
-        'API tokens for the space, at most one a level. Each call uses the lowest level that is enough for it, and the ' +
-          'next higher one where that is missing; one entry may serve for all. Without admin nothing can be destroyed.',
+        'API tokens for the space, at most one per level. Each call uses the lowest level that is enough for it, or the ' +
+          'next higher one if that is missing, so one token can serve for all. Without admin, nothing can be destroyed.',
       ),
     defaultCredentialsSecretRef: loginSecretRef().describe(
       'The Secret that holds the username and password that every new cluster comes with. They are retired as soon as ' +
@@ -84,7 +86,7 @@ const spec = z
         rules({
           rule: `self.contains('{host}') && self.matches('${HTTP_URL}')`,
           message:
-            'serverURL must be an http or https URL with {host} in it, without user information, query and fragment, such as https://{host}:{port}',
+            'serverURL must be an http or https URL with {host} in it, without user information, query or fragment, such as https://{host}:{port}',
         }),
       )
       .default('https://{host}:{port}')
@@ -96,19 +98,19 @@ const spec = z
       .max(524_288)
       .optional()
       .describe(
-        "Certificates to trust for both APIs besides the system's, as base64 of PEM. Each of them must be readable.",
+        "Certificates to trust for both APIs in addition to the system's, as base64 of PEM. Each of them must be readable.",
       ),
     pollInterval: durationText('pollInterval', '1s')
       .default('60s')
-      .describe('How often the whole space is observed when nothing is under way, such as 60s, at least 1s.'),
+      .describe('How often the whole space is observed while nothing is in progress, such as 60s, at least 1s.'),
     verifyInterval: durationText('verifyInterval', '1s', true)
       .default('10m')
       .describe(
         'How often each published login is tried, such as 10m, at least 1s, with some jitter. 0s: only after changes.',
       ),
-    allowedNamespaces: allowedNamespaces('Who may place DatabaseClusters in this space.').optional(),
+    allowedNamespaces: allowedNamespaces('Namespaces that may place DatabaseClusters in this space.').optional(),
   })
-  .describe('Where the space is and how it is reached.');
+  .describe('Where the space is and how to reach it.');
 
 const status = z
   .object({
@@ -121,7 +123,7 @@ const status = z
     clusters: z
       .object({
         total: z.int().describe('Clusters in the space.'),
-        managed: z.int().describe('Of these, clusters that a DatabaseCluster stands for.'),
+        managed: z.int().describe('Of these, clusters that have a DatabaseCluster.'),
       })
       .optional()
       .describe('How many clusters there are.'),
@@ -132,20 +134,20 @@ const status = z
           provider: z.string().optional().describe('Cloud provider.'),
           region: z.string().optional().describe('Region of the provider.'),
           machineType: z.string().optional().describe('Machine type of each server.'),
-          state: z.string().optional().describe("Its state in the cloud's word."),
+          state: z.string().optional().describe('Its state, as the cloud reports it.'),
         }),
       )
       .max(50)
       .optional()
       .meta({ 'x-kubernetes-list-type': 'atomic' })
-      .describe('Clusters in the space that no DatabaseCluster stands for, up to 50.'),
+      .describe('Clusters in the space that have no DatabaseCluster, up to 50.'),
     keptSecrets: z
       .array(z.string())
       .optional()
       .meta({ 'x-kubernetes-list-type': 'atomic' })
-      .describe('Secrets that are kept from being deleted, because deleting a cluster will need them.'),
+      .describe('Secrets that are protected from deletion, because deleting a cluster will need them.'),
   })
-  .describe('What was found. Written by the operator only.');
+  .describe('The observed state. Only the operator writes it.');
 
 export type DatabaseSpaceSpec = Immutable<z.output<typeof spec>>;
 export type DatabaseSpaceStatus = Immutable<z.output<typeof status>>;

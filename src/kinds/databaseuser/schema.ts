@@ -25,7 +25,7 @@ const OTHER_USER = 'a DatabaseUser keeps the name it was created with, so create
 /** Labels and annotations that the operator writes itself. */
 const NOT_OURS = ['labels', 'annotations'].map((field) => ({
   rule: `!has(self.${field}) || self.${field}.all(key, !key.startsWith('mooring.dev/') && key != 'app.kubernetes.io/managed-by')`,
-  message: `${field} must not begin with mooring.dev/ nor be app.kubernetes.io/managed-by: these are the operator's own`,
+  message: `${field} must not have app.kubernetes.io/managed-by or a key that begins with mooring.dev/: the operator sets these itself`,
   fieldPath: `.${field}`,
 }));
 
@@ -34,14 +34,14 @@ const secretName = objectName().optional().describe('Name of the Secret. Default
 const connectionSecret = z
   .object({
     name: secretName,
-    labels: labels('labels').optional().describe('Labels that the Secret gets besides those of the operator.'),
+    labels: labels('labels').optional().describe('Labels that the Secret gets in addition to those of the operator.'),
     annotations: ruled(
       z.record(z.string(), z.string().max(4096)),
       keysOf('annotations', ANNOTATION_KEY, isAnnotationKey),
     )
       .optional()
       .meta({ maxProperties: 32 })
-      .describe('Annotations that the Secret gets besides those of the operator.'),
+      .describe('Annotations that the Secret gets in addition to those of the operator.'),
     template: ruled(z.record(z.string(), z.string().max(4096)), ...TEMPLATE_RULES)
       .optional()
       .meta({ maxProperties: 32 })
@@ -64,22 +64,20 @@ const spec = z
         key: secretKey().optional().describe('Key that holds the password. Default: password.'),
       })
       .optional()
-      .describe(
-        'A password of your own, at most 72 bytes. A change of it is applied at once. Absent: one is generated.',
-      ),
+      .describe('A password of your own, at most 72 bytes. Changes are applied at once. Absent: one is generated.'),
     rotateEvery: durationText('rotateEvery', '10m')
       .optional()
       .describe(
-        'How often a generated password is replaced by a new one, such as 720h, at least 10m. Absent: never by itself.',
+        'How often a generated password is replaced by a new one, such as 720h, at least 10m. Absent: never automatically.',
       ),
     connectionSecret: connectionSecret
       .optional()
-      .describe('The Secret that applications use: written by the operator, of type servicebinding.io/database.'),
+      .describe('The Secret that applications use. The operator writes it, with type servicebinding.io/database.'),
     adoptionPolicy: z
       .enum(['Never', 'IfExists'])
       .default('Never')
       .describe(
-        "What happens if the server has a user of this name already. Never: it is somebody else's and left alone. " +
+        "What happens if the server already has a user of this name. Never: it counts as somebody else's and is left alone. " +
           'IfExists: it is taken over, with a new password.',
       ),
     deletionPolicy: z
@@ -122,7 +120,10 @@ export function refusalOfSecret({ connectionSecret: wanted }: DatabaseUserSpec):
 const status = z
   .object({
     ...commonStatus,
-    username: z.string().optional().describe('Name of the user on the server; absent until it is surely ours.'),
+    username: z
+      .string()
+      .optional()
+      .describe('Name of the user on the server; absent until the user certainly belongs to this object.'),
     lastRotation: timestamp().optional().describe('When the password was last replaced by a new one.'),
     lastHandledRotateAt: z
       .string()
@@ -134,8 +135,8 @@ const status = z
       .describe('The connection Secret, once it works: the Service Binding specification finds it here.'),
     connection: z
       .object({
-        cluster: z.string().describe('When the cluster was created that the user is on.'),
-        endpoint: z.string().describe('The server that the password was verified at.'),
+        cluster: z.string().describe('When the cluster that the user is on was created.'),
+        endpoint: z.string().describe('The server on which the password was verified.'),
         addresses: z.string().describe('All servers, as the connection Secret names them.'),
         secretName: z.string().describe('Name of the connection Secret.'),
         secretResourceVersion: z
@@ -144,12 +145,12 @@ const status = z
         sourceResourceVersion: z
           .string()
           .optional()
-          .describe('The metadata.resourceVersion of the Secret in passwordSecretRef then.'),
+          .describe('The metadata.resourceVersion of the Secret in passwordSecretRef at that time.'),
       })
       .optional()
-      .describe('What was verified last: the password in this Secret signs in at this server.'),
+      .describe('What was last verified: the password in this Secret works on this server.'),
   })
-  .describe('What was found. Written by the operator only.');
+  .describe('The observed state. Only the operator writes it.');
 
 export const OWN_PASSWORD_FROM_OURS =
   'passwordSecretRef names the Secret that the operator writes (connectionSecret.name, by default <name>-connection): name another Secret in one of the two';

@@ -225,7 +225,10 @@ describe('what the spec adds', () => {
 
   it.each<[object, string]>([
     [{ labels: { 'bad key': 'x' } }, 'spec.connectionSecret.labels cannot be {"bad key":"x"}: labels has a key that'],
-    [{ labels: { a: 'bad value!' } }, 'spec.connectionSecret.labels.a cannot be "bad value!": a label has letters'],
+    [
+      { labels: { a: 'bad value!' } },
+      'spec.connectionSecret.labels.a cannot be "bad value!": a label value has only letters',
+    ],
     [{ annotations: { 'a/b/c': 'x' } }, 'spec.connectionSecret.annotations cannot be {"a/b/c":"x"}: annotations has'],
     [{ template: { '..data': 'x' } }, 'spec.connectionSecret.template cannot be {"..data":"x"}: template has a key'],
     [{ template: { host: 'x' } }, 'spec.connectionSecret.template cannot be {"host":"x"}: template must not name'],

@@ -20,7 +20,7 @@ export const TEMPLATE_RULES: readonly Ruled<Readonly<Record<string, string>>>[] 
   {
     rule: `self.all(key, size(key) <= ${MAX_DNS_NAME} && key.matches('${SECRET_KEY}'))`,
     message:
-      'template has a key that a Secret cannot have: use letters, digits, dots, underscores and hyphens, and no two dots to begin with',
+      'template has a key that a Secret cannot have: use letters, digits, dots, underscores and hyphens, and do not begin with two dots',
     holds: (template) => Object.keys(template).every(isSecretKey),
   },
   {
@@ -31,7 +31,7 @@ export const TEMPLATE_RULES: readonly Ruled<Readonly<Record<string, string>>>[] 
   // For an older object this is reported under a reason of its own.
   {
     rule: `self.all(key, self[key].matches(r'${TEXT}'))`,
-    message: `template has a placeholder that is not known: use {{ name }} or {{ name | urlencode }} with one of ${FIXED_KEYS.join(', ')}`,
+    message: `template has an unknown placeholder: use {{ name }} or {{ name | urlencode }} with one of ${FIXED_KEYS.join(', ')}`,
   },
 ];
 

@@ -7,15 +7,15 @@ interface AuditEvent {
   readonly responseStatus?: { readonly code?: number };
 }
 
-/** One user's lists, each of them once: one that comes in pages, and a watch that begins with all there is. */
+/** One user's lists. A list in pages counts once, and so does a watch that begins with all objects. */
 export interface Lists {
-  /** By kind. */
+  /** Lists by kind. */
   readonly answered: ReadonlyMap<string, number>;
-  /** Of all kinds: the API server gave nothing, as while it starts (429, "storage is (re)initializing"). */
+  /** Refused lists of all kinds, as while the API server starts (429, "storage is (re)initializing"). */
   readonly refused: number;
 }
 
-/** What this user listed, from the API server's audit log (a file of audit.k8s.io/v1 Events). */
+/** Returns this user's lists from the API server's audit log (a file of audit.k8s.io/v1 Events). */
 export function listsIn(log: string, username: string): Lists {
   const answered = new Map<string, number>();
   let refused = 0;

@@ -1,6 +1,6 @@
 /**
- * Jain's index of how evenly something is shared: 1 where all have the same, 1/n where one has everything. Throws where
- * there is nothing to share, or nobody.
+ * Returns Jain's index of how evenly something is shared: 1 if all have the same, 1/n if one has everything. Throws if there
+ * is nothing to share, or nobody.
  */
 export function jain(shares: readonly number[]): number {
   const sum = shares.reduce((total, share) => total + share, 0);
@@ -10,14 +10,14 @@ export function jain(shares: readonly number[]): number {
 }
 
 export interface Served {
-  /** Whose it was. */
+  /** Who was served. */
   readonly who: string;
   readonly at: number;
 }
 
 /**
- * How much each of `all` was served while everybody still had something to wait for, that is until the first one had its
- * last: only then does a share say anything. Throws where one was never served.
+ * Returns how often each of `all` was served while everybody was still waiting, that is until one of them had all it wanted:
+ * after that, shares mean nothing. Throws if one was never served.
  */
 export function servedWhileContended(served: readonly Served[], all: readonly string[]): readonly number[] {
   const lastOf = (who: string) => {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** What gc.mjs adds the process to. */
+/** The name of gc.mjs's file, without the process id. */
 export const gcFiles = (folder: string) => `${folder}/gc`;
 
-/** How long each pause of the process's garbage collector took that began at this time or later. Both in milliseconds. */
+/** Returns the length of each garbage collection pause that began at this time or later. Both in milliseconds. */
 export function gcPauses(folder: string, pid: number, sinceMs: number): readonly number[] {
   return pausesIn(readFileSync(`${gcFiles(folder)}-${pid}`, 'utf8'), sinceMs);
 }

@@ -2,7 +2,7 @@ import type { JournalEntry } from '../limited-cloud.ts';
 
 const SECOND_MS = 1000;
 
-/** Of things that happened at these times, in milliseconds: the most in one second, whenever that begins. */
+/** Returns the largest number of these times, in milliseconds, within any one second. */
 export function mostInOneSecond(times: readonly number[]): number {
   const sorted = times.toSorted((a, b) => a - b);
   let first = 0;
@@ -14,7 +14,7 @@ export function mostInOneSecond(times: readonly number[]): number {
   return most;
 }
 
-/** The first request about the cluster that arrived at this time or later. Throws where there was none. */
+/** Returns the first request about the cluster that arrived at this time or later. Throws if there was none. */
 export function firstAbout(
   journal: readonly JournalEntry[],
   cluster: string,

@@ -1,7 +1,7 @@
 import { type HttpTransport, readText } from '../../../src/base/http.ts';
 import { samplesOf } from './prometheus.ts';
 
-/** What the API server has counted: the one place that sees every request, whoever makes it and whatever they say of it. */
+/** Counts of the API server, the one place that sees every request, whoever sends it. */
 export interface KubeRequests {
   /** `databaseclusters/status` → how many writes (create, patch, update, delete) succeeded. */
   readonly writes: ReadonlyMap<string, number>;
@@ -11,7 +11,7 @@ export interface KubeRequests {
   readonly reads: ReadonlyMap<string, number>;
 }
 
-/** What operator and users touch; the control plane's own housekeeping is left out. */
+/** The resources that operator and users touch. The control plane's own housekeeping is left out. */
 const RESOURCES: ReadonlySet<string> = new Set([
   ...['databasespaces', 'databaseclusters', 'databaseusers', 'databases'],
   ...['secrets', 'configmaps', 'events'],
@@ -50,7 +50,7 @@ function add(counts: Map<string, number>, name: string, value: number): void {
   counts.set(name, (counts.get(name) ?? 0) + value);
 }
 
-/** What came in between. */
+/** Returns the requests between the two. */
 export function difference(before: KubeRequests, after: KubeRequests): KubeRequests {
   return {
     writes: minus(after.writes, before.writes),
@@ -59,7 +59,7 @@ export function difference(before: KubeRequests, after: KubeRequests): KubeReque
   };
 }
 
-/** Counts that have grown. */
+/** Returns by how much counts have grown, without those that have not. */
 export function minus(after: ReadonlyMap<string, number>, before: ReadonlyMap<string, number>): Map<string, number> {
   const grown = [...after].map(([name, count]): [string, number] => [name, count - (before.get(name) ?? 0)]);
   return new Map(grown.filter(([, count]) => count > 0));

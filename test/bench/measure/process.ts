@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 export const canLookAtProcesses = process.platform === 'linux';
 
-/** Of all its threads, user and system, since it began. */
+/** Returns the user and system time of all its threads since it began. */
 export function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The name, in brackets, may hold spaces; utime and stime are the 12th and 13th field after it (proc(5)).
@@ -17,7 +17,7 @@ export function cpuSeconds(pid: number): number {
 
 export interface Memory {
   readonly residentMB: number;
-  /** Since it began, or since `forgetPeak`. */
+  /** The peak since it began, or since `forgetPeak`. */
   readonly peakMB: number;
 }
 
@@ -27,14 +27,14 @@ export function memoryOf(pid: number): Memory {
   return { residentMB: kilobytes('VmRSS') / 1024, peakMB: kilobytes('VmHWM') / 1024 };
 }
 
-/** Bytes that it has read and written since it began: of connections, encryption and all, and of files (proc(5), io). */
+/** Returns the bytes that it has read and written since it began, to connections (encrypted) and files (proc(5), io). */
 export function trafficOf(pid: number): { readonly readBytes: number; readonly writtenBytes: number } {
   const io = readFileSync(`/proc/${pid}/io`, 'utf8');
   const bytes = (name: string) => Number(new RegExp(`^${name}: (\\d+)`, 'm').exec(io)?.[1]);
   return { readBytes: bytes('rchar'), writtenBytes: bytes('wchar') };
 }
 
-/** From now on the peak is that of what follows (clear_refs in proc(5)). */
+/** Resets the peak to the present value (clear_refs in proc(5)). */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

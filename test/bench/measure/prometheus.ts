@@ -8,7 +8,7 @@ export interface Sample {
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? ([^ ]+)/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 
-/** The samples of the metrics that are named. */
+/** Returns the samples of these metrics. */
 export function* samplesOf(text: string, names: ReadonlySet<string>): IterableIterator<Sample> {
   for (const line of text.split('\n')) {
     const [, name, labels = '', value] = LINE.exec(line) ?? [];
@@ -21,7 +21,7 @@ export function* samplesOf(text: string, names: ReadonlySet<string>): IterableIt
   }
 }
 
-/** The sum over all series of a metric whose labels have these values. */
+/** Returns the sum over all series of a metric whose labels have these values. */
 export function sumOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number {
   let sum = 0;
   for (const sample of samplesOf(text, new Set([name]))) {

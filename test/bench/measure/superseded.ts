@@ -2,25 +2,25 @@ import type { AnyObject } from '../../../src/kube/api.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import type { Status } from './tracker.ts';
 
-/** A write that comes so soon after an edit was on its way already. */
+/** A write this soon after an edit was already on its way. */
 const GRACE_MS = 50;
 
 interface Seen {
   readonly status: string;
   readonly generation: number;
-  /** Since when there is this generation. */
+  /** When this generation was first seen. */
   readonly sinceMs: number;
 }
 
 /**
- * Counts status writes that came too late to matter: each tells of a generation that had not been the newest for a while. A
- * write is an event in which the status is not what it was in the one before.
+ * Counts status writes that came too late to matter, for a generation that had been superseded for a while. An event counts as
+ * a write if the status differs from that of the event before.
  */
 export class SupersededWrites {
   readonly #seen = new Map<string, Seen>();
   count = 0;
 
-  /** Each object as it was written, in this order. */
+  /** Must be called with each object as it was written, in order. */
   note(object: AnyObject, nowMs: number): void {
     const { metadata, status } = object as KubeObject<unknown, Status>;
     const { name, generation = 0 } = metadata;

@@ -8,13 +8,13 @@ import { type ReflectorEvent, runReflector } from '../../../src/runtime/reflecto
 
 export type Status = { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
 
-/** Its condition says so, for its present generation. */
+/** Reports whether the object's condition says that it is Ready for its present generation. */
 function saysReady(object: AnyObject): boolean {
   const { metadata, status } = object as KubeObject<unknown, Status>;
   return isStatusConditionTrue(status?.conditions, 'Ready') && status?.observedGeneration === metadata.generation;
 }
 
-/** Follows the objects of one kind in a namespace as any user could, and notes when each of them becomes Ready. */
+/** Follows the objects of one kind in a namespace, as any user could, and notes when each becomes Ready. */
 export class Tracker {
   readonly #ready = new Map<string, { readonly at: number; readonly generation: number | undefined }>();
   readonly #listeners = new Set<() => void>();
@@ -24,7 +24,7 @@ export class Tracker {
   #failure: unknown;
   #hasListed = false;
 
-  /** `isReady`: what counts as that. */
+  /** `isReady`: what counts as Ready. */
   constructor(api: KubeApi, namespace: string, resource: Resource = DATABASE_CLUSTERS, isReady = saysReady) {
     this.#isReady = isReady;
     const options = {
@@ -46,33 +46,33 @@ export class Tracker {
     this.#abort.abort();
   }
 
-  /** Whether it has seen all that there was when it began. */
+  /** Whether it has seen all objects that existed when it began. */
   get hasListed(): boolean {
     return this.#hasListed;
   }
 
-  /** `observer` is told of each object that was written, until what this returns is called. */
+  /** Calls `observer` with each object that is written, until the returned function is called. */
   observe(observer: (object: AnyObject) => void): () => void {
     this.#observers.add(observer);
     return () => void this.#observers.delete(observer);
   }
 
-  /** When the object became Ready for its present generation, in wall-clock milliseconds; undefined: it is not. */
+  /** Returns when the object became Ready for its present generation, in wall-clock milliseconds; undefined: it is not Ready. */
   readyAt(name: string): number | undefined {
     return this.#ready.get(name)?.at;
   }
 
-  /** The generation that the object is Ready for; undefined: it is not. */
+  /** Returns the generation that the object is Ready for; undefined: it is not Ready. */
   readyGeneration(name: string): number | undefined {
     return this.#ready.get(name)?.generation;
   }
 
-  /** Of all that are Ready. */
+  /** Returns the times of all objects that are Ready. */
   readyTimes(): readonly number[] {
     return [...this.#ready.values()].map(({ at }) => at);
   }
 
-  /** Resolves as soon as `check` is true, which is asked after each event. */
+  /** Resolves as soon as `check` is true. Checks after each event. */
   async until(check: () => boolean, what: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
     const done = Promise.withResolvers<void>();
     const look = () => {

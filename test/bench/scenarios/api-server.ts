@@ -12,19 +12,19 @@ import { since } from './since.ts';
 
 const AWAY_MS = 10_000;
 const TIMEOUT_MS = 120_000;
-/** All reflectors take turns until one is answered; each of them then has to ask twice more, with a pause before. */
+/** All reflectors take turns until one is answered. Then each has to ask twice more, with a pause before. */
 const RETURN_TARGET_S = 5;
-/** What S3 allows a new cluster of calls to its server. */
+/** The calls to its server that S3 allows a new cluster. */
 const SERVER_CALLS = 5;
-/** The new cluster's: none before its deploy, and one each 0.75 s from then on, the last of which sees that it is up. */
+/** Lists for the new cluster: none before its deploy, then one every 0.75 s, the last of which sees that it is up. */
 const STEP_S = 0.75;
 
-/** As the setting has them that S14 needs. */
+/** What the setting for S14 needs. */
 export const AWAY = { provisionS: 1, pollS: 60 } as const;
 
 /**
- * S14: the API server is killed and started again ten seconds later, beside clusters that are Ready. The setting must have
- * been started with `audit`, and as `AWAY` says.
+ * S14: with Ready clusters, the API server is killed, and started again ten seconds later. The setting needs `audit`, and the
+ * values of `AWAY`.
  */
 export async function apiServerKilled(setting: Setting, sheet: Sheet, names: readonly string[]): Promise<void> {
   const { controlPlane, username, tracker, cloud, signal } = setting;
@@ -61,7 +61,7 @@ export async function apiServerKilled(setting: Setting, sheet: Sheet, names: rea
   const ofSpace = calls.get('list') ?? 0;
   const due = listsAtMost(watchedS, AWAY.pollS) + Math.ceil(AWAY.provisionS / STEP_S) + 1;
   sheet.add('Lists of the space', ofSpace, 'count', due);
-  sheet.add('management calls but Lists and the new deploy', total(calls) - ofSpace - 1, 'count', 0);
+  sheet.add('management calls except Lists and the new deploy', total(calls) - ofSpace - 1, 'count', 0);
   sheet.add('calls to servers', total(server), 'count', dueAtMost(names.length + 1, watchedS) + SERVER_CALLS);
   sheet.add('Kubernetes writes', total(kube.writes), 'count');
   if (canLookAtProcesses) sheet.add('memory, peak', memoryOf(operator.pid).peakMB, 'MB');

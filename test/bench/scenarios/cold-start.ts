@@ -8,14 +8,14 @@ import { untilQuiet } from '../wait.ts';
 import { addEventLoop } from './event-loop.ts';
 import { since } from './since.ts';
 
-/** From nothing to Ready: finalizer, operation, what was deployed, Secret, Secret, Ready. */
+/** Writes from nothing to Ready: finalizer, operation, what was deployed, Secret, Secret, Ready. */
 const WRITES_TARGET = 6;
 const MANAGEMENT_TARGET = 1.2;
 const SERVER_TARGET = 5;
-/** A cluster may be told to take minutes to come up. */
+/** The options may let a cluster take minutes to come up. */
 const TIMEOUT_MS = 300_000;
 
-/** S3: all clusters exist before the operator starts. The setting is left with all of them Ready, and at rest. */
+/** S3: all clusters exist before the operator starts. It leaves all of them Ready and at rest. */
 export async function coldStart(setting: Setting, sheet: Sheet, names: readonly string[]): Promise<void> {
   const { tracker, signal } = setting;
   const count = names.length;
@@ -23,7 +23,7 @@ export async function coldStart(setting: Setting, sheet: Sheet, names: readonly 
   const changes = await since(setting);
   const begin = Date.now();
   const operator = await setting.startOperator();
-  // What it read to start is not counted.
+  // What it reads in order to start does not count.
   const trafficBefore = canLookAtProcesses ? trafficOf(operator.pid) : undefined;
   const timeoutMs = TIMEOUT_MS + count * 200;
   const all = () => tracker.readyTimes().length >= count;
@@ -36,7 +36,7 @@ export async function coldStart(setting: Setting, sheet: Sheet, names: readonly 
   const { kube, cloud, server } = await changes();
   const metrics = await operator.metrics();
   for (const share of [0.5, 0.95, 1]) sheet.add(`${share * 100} % Ready`, percentile(readyAfterS, share), 's');
-  // Each space is listed, however few clusters are in it.
+  // Each space is listed, however few its clusters.
   const target = setting.spaces.length === 1 ? MANAGEMENT_TARGET : undefined;
   sheet.add('management calls', total(cloud) / count, 'per cluster', target);
   for (const [operation, calls] of cloud) sheet.add(`  ${operation}`, calls, 'count');
@@ -54,14 +54,14 @@ export async function coldStart(setting: Setting, sheet: Sheet, names: readonly 
   }
   if (trafficBefore !== undefined) {
     const { readBytes, writtenBytes } = trafficOf(operator.pid);
-    // Another operator may be reading its own files still when it counts as started.
+    // Another operator that counts as started may still be reading its own files.
     if (metrics !== undefined)
       sheet.add('bytes read', (readBytes - trafficBefore.readBytes) / count / 1024, 'KB per cluster');
     sheet.add('bytes written', (writtenBytes - trafficBefore.writtenBytes) / count / 1024, 'KB per cluster');
   }
 }
 
-/** What only Mooring tells of itself. */
+/** Adds figures that only Mooring has. */
 function addMetrics(sheet: Sheet, metrics: OperatorMetrics, count: number): void {
   sheet.add('passes', metrics.passes / count, 'per cluster');
   sheet.add('passes of the space', metrics.spacePasses, 'count');
@@ -69,7 +69,7 @@ function addMetrics(sheet: Sheet, metrics: OperatorMetrics, count: number): void
   sheet.add('heap in use', metrics.heapUsedMB, 'MB');
 }
 
-/** Events are for people, and those of the space do not grow with its clusters: they are told apart. */
+/** Events are for people, and those of the space do not grow with its clusters, so they are shown apart. */
 function addWrites(sheet: Sheet, kube: KubeRequests, count: number): void {
   const ofClusters = new Map([...kube.writes].filter(([name]) => /^(databaseclusters|secrets)/.test(name)));
   const others = minus(kube.writes, ofClusters);

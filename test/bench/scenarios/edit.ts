@@ -11,8 +11,8 @@ const READY_TIMEOUT_MS = 30_000;
 const FIRST_SIZE_GB = 210;
 
 /**
- * Single edits of an operator that has nothing else to do, one after another, each when the one before is done and a moment has
- * passed. Before it changes anything the operator looks at the cluster: that look is what it does first.
+ * Measures single edits while the operator has nothing else to do, each a moment after the one before is done. The operator
+ * looks at the cluster before it changes it: that look is its first act.
  */
 export async function editsWhenIdle(
   { api, tracker, cloud, signal }: Setting,

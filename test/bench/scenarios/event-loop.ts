@@ -4,14 +4,14 @@ import type { EventLoop } from '../operator.ts';
 
 const BLOCK_TARGET_MS = 50;
 
-/** `eventLoop` undefined: nobody knows. `indent`: of the names, where they are part of something. */
+/** `eventLoop` undefined: not known. `indent`: precedes the names, if they are part of something. */
 export function addEventLoop(sheet: Sheet, eventLoop: EventLoop | undefined, indent = ''): void {
   if (eventLoop === undefined) return;
   sheet.add(`${indent}event loop, longest block`, eventLoop.longestMs, 'ms', BLOCK_TARGET_MS);
   sheet.add(`${indent}  without waits for a core`, eventLoop.longestOwnMs, 'ms');
 }
 
-/** What the garbage collector has of these blocks. */
+/** Adds the garbage collector's share of these blocks. */
 export function addPauses(sheet: Sheet, pausesMs: readonly number[], indent = ''): void {
   const at = (share: number) => (pausesMs.length === 0 ? 0 : percentile(pausesMs, share));
   sheet.add(`${indent}garbage collector, pauses`, pausesMs.length, 'count');

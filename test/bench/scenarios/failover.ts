@@ -6,11 +6,11 @@ import { until } from '../wait.ts';
 import { since } from './since.ts';
 
 const TIMEOUT_MS = 60_000;
-/** The lease is 15 s long; who is told to stop gives it up. */
+/** The Lease is 15 s long. A process that is told to stop gives it up. */
 const KILLED_TARGET_S = 16;
 const STOPPED_TARGET_S = 1;
 
-/** S11: the leader goes, and the one that stood by takes over. */
+/** S11: the leader ends, and the standby takes over. */
 export async function failover(setting: Setting, sheet: Sheet): Promise<void> {
   const { signal } = setting;
   await setting.operator().end();
@@ -24,7 +24,7 @@ export async function failover(setting: Setting, sheet: Sheet): Promise<void> {
   await until(() => third.isReady(), 'the third replica is ready', TIMEOUT_MS, signal);
   await takeOver(setting, sheet, second, third, 'SIGTERM', STOPPED_TARGET_S);
   const { cloud } = await changes();
-  // One for each of the two clusters that were created meanwhile.
+  // One for each of the two clusters created meanwhile.
   sheet.add('deploy requests for each new cluster', (cloud.get('deploy') ?? 0) / 2, 'per cluster', 1);
 }
 
@@ -34,7 +34,7 @@ async function leaderOf(setting: Setting): Promise<Operator> {
   return operator;
 }
 
-/** What is asked for when nobody leads is done when somebody does. */
+/** Ends the leader, and measures when the standby deploys a cluster that was created meanwhile. */
 async function takeOver(
   setting: Setting,
   sheet: Sheet,

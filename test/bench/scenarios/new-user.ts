@@ -10,14 +10,14 @@ import type { Setting } from '../setting.ts';
 const TARGET_MS = 2_000;
 const TIMEOUT_MS = 60_000;
 
-/** What an application waits for. The operator keeps the password under another key until the server knows it. */
+/** The key that an application waits for. The operator keeps the password under another key until the server knows it. */
 function holdsPassword(secret: AnyObject): boolean {
   return (secret as AnyObject & { readonly data?: Readonly<Record<string, string>> }).data?.['password'] !== undefined;
 }
 
 /**
- * Users are created one after another, on the clusters by turns, beside all that there is, each when the one before has its Secret
- * and a moment has passed.
+ * Creates users one after another, spread over the clusters, beside all that exists, each a moment after the one before has its
+ * Secret.
  */
 export async function newUsers(
   { api, signal }: Setting,

@@ -11,8 +11,8 @@ const READY_TIMEOUT_MS = 30_000;
 
 /**
  * S1: the operator is idle, a cluster is applied, and its deploy request arrives in the cloud. Clusters come one after
- * another, each when the one before is Ready and a moment has passed. kubectl's own start is not the operator's: what
- * counts begins with the API server's answer.
+ * another, each a moment after the one before is Ready. The time counts from the API server's answer, as the start of kubectl is
+ * not the operator's doing.
  */
 export async function newcomer(setting: Setting, sheet: Sheet, count: number): Promise<void> {
   const { cloud, kubectl } = setting;
@@ -36,7 +36,7 @@ export async function newcomer(setting: Setting, sheet: Sheet, count: number): P
   sheet.add('kubectl started → deploy request, p50', percentile(wholes, 0.5), 'ms');
 }
 
-/** Milliseconds from the API server's answer to the deploy request; waits until the cluster is Ready. */
+/** Returns the milliseconds from the API server's answer to the deploy request, once the cluster is Ready. */
 export function newcomerTook(setting: Setting, name: string): Promise<number> {
   return deployAfter(setting, name, async () => {
     await setting.api.create(DATABASE_CLUSTERS, NAMESPACE, clusterManifest(name), setting.signal);
@@ -44,7 +44,7 @@ export function newcomerTook(setting: Setting, name: string): Promise<number> {
   });
 }
 
-/** Milliseconds from when `create` says that it began to the deploy request; waits until the cluster is Ready. */
+/** Returns the milliseconds from the beginning that `create` reports to the deploy request, once the cluster is Ready. */
 async function deployAfter(
   { tracker, cloud, signal }: Setting,
   name: string,

@@ -9,26 +9,26 @@ import { untilQuiet } from '../wait.ts';
 import { since } from './since.ts';
 
 const TIMEOUT_MS = 180_000;
-/** "at most one probe per 30 s and endpoint", rounded up, and those that were on their way when it began. */
+/** "at most one probe per 30 s and endpoint", rounded up, and the requests that were on their way when the outage began. */
 const PROBE_EVERY_S = 30;
 const AT_FIRST = 10;
 
-/** How the cloud fails: as the simulator calls it, with how many more requests are on their way before that is clear. */
+/** How the cloud fails: the simulator's effect, and how many more requests are sent before the outage is noticed. */
 export const OUTAGES = {
   'connections break': { effect: 'outage', more: 0 },
   'answers 503': { effect: '5xx', more: 0 },
-  // Each is given up after 20 s, and others take its place until five were.
+  // Each is given up after 20 s, and others take its place until five have been given up.
   'never answers': { effect: 'hang', more: 4 },
 } as const;
 
 export type Outage = keyof typeof OUTAGES;
 const RECOVERED_TARGET_S = 30;
-/** What the operator keeps to by itself (src/cloud/client.ts), in any second: it may not save up for the end of an outage. */
+/** The operator's own limit for any second (src/cloud/client.ts): it must not save up for the end of an outage. */
 const REQUESTS_PER_SECOND = 50;
-/** On top comes the probe that found the end, and what waited for a block of the event loop: of 50 ms at most. */
+/** Plus the probe that found the end, and what waited during a block of the event loop, of 50 ms at most. */
 const PEAK_TARGET = REQUESTS_PER_SECOND + 1 + Math.ceil(REQUESTS_PER_SECOND * 0.05);
 
-/** S9: the cloud is not reached for a while, in which some clusters are changed. An hour is scaled down to `seconds`. */
+/** S9: the cloud fails for a while, and meanwhile some clusters are changed. An hour is scaled down to `seconds`. */
 export async function outage(
   setting: Setting,
   sheet: Sheet,

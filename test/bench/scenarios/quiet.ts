@@ -6,15 +6,15 @@ import { canLookAtProcesses, cpuSeconds, memoryOf } from '../measure/process.ts'
 import type { Setting } from '../setting.ts';
 import { since } from './since.ts';
 
-/** The simulated cloud's tokens last for an hour. Only what is used is renewed, which is the one that lists. */
+/** The simulated cloud's tokens last an hour. Only the token for Lists is used, and so renewed. */
 const TOKEN_LIVES_S = 3600;
 /** A space is listed every 0.9 to 1 intervals. */
 const SHORTEST_SHARE = 0.9;
 
-/** Of one core, with 10,000 clusters; with fewer no more is wanted. */
+/** Of one core, with 10,000 clusters. The target is the same with fewer. */
 const CPU_S_AN_HOUR = 20;
 
-/** S4: all clusters are Ready and nobody wants anything. */
+/** S4: all clusters are Ready, and nobody wants anything. */
 export async function quiet(
   setting: Setting,
   sheet: Sheet,
@@ -45,14 +45,14 @@ export async function quiet(
   }
 }
 
-/** Lists of one space that are due in this time while nothing is under way there. */
+/** Returns how many Lists of one space are due in this time while nothing is under way there. */
 export function listsAtMost(seconds: number, intervalS: number): number {
   return Math.ceil(seconds / (intervalS * SHORTEST_SHARE));
 }
 
 /**
- * Sign-ins that are due in this time: two for each login, one that must work and one that must not. Whose turn it is in
- * a short time is chance: twice the square root above the mean is still as it should be.
+ * Returns how many sign-ins are due in this time: two for each login, one that must work and one that must not. In a short
+ * time chance decides whose turn it is: twice the square root above the mean is still all right.
  */
 export function dueAtMost(clusters: number, seconds: number, intervalS = VERIFY_INTERVAL_S): number {
   const due = (clusters * seconds) / intervalS;

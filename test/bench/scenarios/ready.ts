@@ -3,15 +3,15 @@ import type { Sheet } from '../figure.ts';
 import { percentile } from '../measure/percentile.ts';
 import type { Setting } from '../setting.ts';
 
-/** Each takes its own time, so that its end meets the operator's steps at any point. */
+/** Times vary, so that a cluster is up at any point between the operator's looks. */
 const PROVISION_MS = { least: 3_000, most: 5_000 };
-/** A space in which something is under way is listed in steps of a fifth of the time that it has been. */
+/** While something is under way in a space, it is listed again after a fifth of the time since that began. */
 const STEP_MS = PROVISION_MS.most / 5;
 const READY_TIMEOUT_MS = 30_000;
 
 /**
- * S2: from the moment a new server comes up, which is known, to Ready=True. In between lies what nobody tells the
- * operator (it must look), and the replacement of the factory login, with a password check of 60 ms for each sign-in.
+ * S2: from the moment a new server is up, which is known, to Ready=True. In between the operator must notice it by looking, and
+ * replace the factory login, with a password check of 60 ms for each sign-in.
  */
 export async function ready(
   { cloud, tracker, signal, createClusters }: Setting,

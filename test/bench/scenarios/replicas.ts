@@ -15,11 +15,11 @@ import { since } from './since.ts';
 export const REPLICA_SPACES = 10;
 const REPLICAS = 3;
 const TIMEOUT_MS = 300_000;
-/** The dead one's Lease is 15 s long, and is looked at each two seconds; then its objects are looked at. */
+/** The dead replica's Lease is 15 s long, and is checked every two seconds. Then its objects are reconciled. */
 const TAKEN_TARGET_S = 20;
 const NEWCOMER_TARGET_MS = 100;
 
-/** S15: one operator has all spaces; three share them; one of the three is killed. */
+/** S15: one operator has all spaces; then three share them; then one of the three is killed. */
 export async function replicas(setting: Setting, sheet: Sheet, crowd: Crowd): Promise<void> {
   await standingCrowd(setting, crowd.clusters, crowd.users);
   await settleSpaces(setting, crowd);
@@ -31,7 +31,7 @@ export async function replicas(setting: Setting, sheet: Sheet, crowd: Crowd): Pr
   await loss(setting, sheet, await share(setting, sheet, crowd, REPLICAS));
 }
 
-/** Starts so many, and tells what each of them has once all is looked at. */
+/** Starts this many replicas, and adds figures of them once they have looked at every object. */
 async function share(setting: Setting, sheet: Sheet, crowd: Crowd, count: number): Promise<readonly Operator[]> {
   const { signal, spaces } = setting;
   const changes = await since(setting);
@@ -60,23 +60,27 @@ async function share(setting: Setting, sheet: Sheet, crowd: Crowd, count: number
   const most = (of: (one: OperatorMetrics) => number) => Math.max(...each.map(of));
   const name = count === 1 ? 'one replica: ' : `${count} replicas: `;
   sheet.add(`${name}Kubernetes writes at their start`, total(kube.writes), 'count', 0);
-  sheet.add(`${name}management calls but Lists and tokens`, total(cloud) - looks, 'count', 0);
+  sheet.add(`${name}management calls except Lists and tokens`, total(cloud) - looks, 'count', 0);
   sheet.add(
-    `${name}spaces of the one that has most`,
+    `${name}spaces of the replica that has most`,
     most(({ spaces: had }) => had.length),
     'count',
   );
   sheet.add(
-    `${name}heap in use, the largest`,
+    `${name}heap in use, of the largest replica`,
     most(({ heapUsedMB }) => heapUsedMB),
     'MB',
   );
   if (canLookAtProcesses)
-    sheet.add(`${name}memory at rest, the largest`, Math.max(...all.map(({ pid }) => memoryOf(pid).residentMB)), 'MB');
+    sheet.add(
+      `${name}memory at rest, of the largest replica`,
+      Math.max(...all.map(({ pid }) => memoryOf(pid).residentMB)),
+      'MB',
+    );
   return all;
 }
 
-/** The one that has most is killed: what it had goes to the others, who go on with what they have. */
+/** Kills the replica with most spaces: they move to the others, which go on with what they have. */
 async function loss(setting: Setting, sheet: Sheet, all: readonly Operator[]): Promise<void> {
   const { api, cloud, signal, tracker } = setting;
   const had = new Map(await Promise.all(all.map(async (one) => [one, (await metricsOf(one)).spaces] as const)));
@@ -97,8 +101,13 @@ async function loss(setting: Setting, sheet: Sheet, all: readonly Operator[]): P
   await tracker.until(() => tracker.readyAt('orphan') !== undefined, 'the orphan is Ready', TIMEOUT_MS, signal);
   const journal = await cloud.journal();
   const deployedAt = (name: string) => firstAbout(journal, name, begin, ({ deploys }) => deploys).at;
-  sheet.add('SIGKILL of one → first act in a space of its', (deployedAt('orphan') - begin) / 1000, 's', TAKEN_TARGET_S);
-  sheet.add('  newcomer in a space of another meanwhile', deployedAt('beside') - keptAt, 'ms', NEWCOMER_TARGET_MS);
+  sheet.add(
+    'SIGKILL of one → first act in one of its spaces',
+    (deployedAt('orphan') - begin) / 1000,
+    's',
+    TAKEN_TARGET_S,
+  );
+  sheet.add("  newcomer in another replica's space meanwhile", deployedAt('beside') - keptAt, 'ms', NEWCOMER_TARGET_MS);
   const moved = await Promise.all(
     living.map(async (one) => {
       const now = new Set((await metricsOf(one)).spaces);
@@ -106,7 +115,7 @@ async function loss(setting: Setting, sheet: Sheet, all: readonly Operator[]): P
     }),
   );
   sheet.add(
-    '  spaces that moved besides',
+    '  other spaces that moved',
     moved.reduce((so, count) => so + count, 0),
     'count',
     0,

@@ -11,10 +11,10 @@ import { since } from './since.ts';
 const SPACES = 1;
 const DONE_TARGET_S = 15;
 const TIMEOUT_MS = 120_000;
-/** Of another operator it is not known when it has looked at all. */
+/** When another operator has looked at everything is not known. */
 const OTHER_START_MS = 20_000;
 
-/** S5: the operator is killed and started again beside clusters that are all Ready. */
+/** S5: the operator is killed and started again while all clusters are Ready. */
 export async function restart(setting: Setting, sheet: Sheet, count: number): Promise<void> {
   const { signal } = setting;
   await setting.operator().end('SIGKILL');
@@ -40,7 +40,7 @@ export async function restart(setting: Setting, sheet: Sheet, count: number): Pr
   if (doneS !== undefined) sheet.add('start → every cluster looked at', doneS, 's', DONE_TARGET_S);
   sheet.add('Kubernetes writes', total(kube.writes), 'count', 0);
   sheet.add('Kubernetes reads of one object', total(kube.reads), 'count');
-  // The space is listed again while the counters are read: its interval is short here.
+  // The space may be listed again while the counters are read, as its interval is short.
   sheet.add('management calls but Lists', total(cloud) - (cloud.get('list') ?? 0), 'count', TOKENS);
   sheet.add('Lists of the space', cloud.get('list') ?? 0, 'count', SPACES * 2);
   sheet.add('sign-ins to verify logins', total(server), 'count', dueAtMost(count, (performance.now() - begin) / 1000));

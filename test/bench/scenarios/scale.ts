@@ -23,22 +23,22 @@ const DONE_TARGET_S = 15;
 const MEMORY_TARGET_MB = 160;
 const TIMEOUT_MS = 300_000;
 /**
- * An hour, instead of ten minutes: of 20,000 logins some would wait for their turn at any time, and the end of the start
- * would not be seen.
+ * An hour instead of ten minutes: with 20,000 logins some would always wait for their turn, and the end of the start would not
+ * show.
  */
 export const SCALE_VERIFY_S = 3600;
 
 export interface Crowd {
   readonly clusters: number;
   readonly users: number;
-  /** How long objects go on being changed. */
+  /** How long objects keep being changed. */
   readonly churnS: number;
-  /** Memory is looked at when nothing has happened for so long. */
+  /** How long nothing must happen before memory is measured. */
   readonly restS: number;
   readonly newcomers: number;
 }
 
-/** S13: the operator starts beside a great many objects that are Ready, rests, and works. */
+/** S13: the operator starts with a great many Ready objects, rests, and works. */
 export async function scale(setting: Setting, sheet: Sheet, crowd: Crowd): Promise<void> {
   const { signal } = setting;
   const empty = await setting.startOperator();
@@ -57,7 +57,7 @@ export async function scale(setting: Setting, sheet: Sheet, crowd: Crowd): Promi
   await startBusy(setting, sheet, crowd);
 }
 
-/** The objects are as they should be, but what the spaces tell of them in number is still to be written. */
+/** Lets an operator write the spaces' counts: all other objects are already as they should be. */
 export async function settleSpaces(setting: Setting, crowd: Crowd): Promise<void> {
   const operator = await setting.startOperator();
   await until(() => operator.isReady(), 'the operator is ready', TIMEOUT_MS, setting.signal);
@@ -66,7 +66,7 @@ export async function settleSpaces(setting: Setting, crowd: Crowd): Promise<void
   await operator.end('SIGKILL');
 }
 
-/** Some logins are always being verified, so somebody may be at work; nobody waits for his turn. */
+/** Some logins are always being verified, so a worker may be busy, but no key waits. */
 function lookedAt({ passes, userPasses, depth }: OperatorMetrics, { clusters, users }: Crowd): boolean {
   return passes >= clusters && userPasses >= users && depth === 0;
 }
@@ -110,7 +110,7 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   sheet.add('Kubernetes reads of one object', total(kube.reads), 'count');
   sheet.add('tokens', total(cloud) - (cloud.get('list') ?? 0), 'count', TOKENS * spaces.length);
   sheet.add('Lists of the spaces', cloud.get('list') ?? 0, 'count');
-  // A user is verified by a sign-in of its own, and by a List that takes one of the admin's.
+  // A user is verified by its own sign-in, and by a List, which needs a sign-in of the admin.
   sheet.add('calls to servers', total(server), 'count', dueAtMost(clusters + 2 * users, watchedS, SCALE_VERIFY_S));
   addEventLoop(sheet, eventLoop);
   addPauses(sheet, pauses);
@@ -125,7 +125,7 @@ async function startBeside(setting: Setting, sheet: Sheet, crowd: Crowd, before:
   sheet.add('heap in use, at rest', heapMB, 'MB');
 }
 
-/** Bytes of one object of each kind as JSON: what the API server sends for it, but for Secrets, of which it sends metadata. */
+/** Adds the size of one object of each kind as the JSON that the API server sends: for Secrets only metadata. */
 async function addSizes({ api, signal }: Setting, sheet: Sheet): Promise<void> {
   for (const [resource, name] of [
     [DATABASE_CLUSTERS, 'standing-0'],
@@ -141,7 +141,7 @@ async function addSizes({ api, signal }: Setting, sheet: Sheet): Promise<void> {
 
 const CHANGES_PER_SECOND = 50;
 
-/** Objects change all the time, but nothing that matters to the operator: it looks, and does nothing. */
+/** Changes objects all the time, but nothing that matters to the operator: it looks, and does nothing. */
 async function churn(setting: Setting, sheet: Sheet, { clusters, users, churnS, restS }: Crowd): Promise<void> {
   const { api, signal } = setting;
   const operator = setting.operator();
@@ -168,8 +168,8 @@ async function churn(setting: Setting, sheet: Sheet, { clusters, users, churnS, 
   const { kube, cloud } = await changes();
   const eventLoop = await operator.eventLoop();
   sheet.add('changes that do not matter', changed, 'count');
-  sheet.add('  Kubernetes writes besides them', total(kube.writes) - changed, 'count', 0);
-  sheet.add('  management calls but Lists', total(cloud) - (cloud.get('list') ?? 0), 'count', 0);
+  sheet.add('  other Kubernetes writes', total(kube.writes) - changed, 'count', 0);
+  sheet.add('  management calls except Lists', total(cloud) - (cloud.get('list') ?? 0), 'count', 0);
   addEventLoop(sheet, eventLoop, '  ');
   addPauses(sheet, gcPauses(setting.controlPlane.directory, operator.pid, beganAt), '  ');
   if (!canLookAtProcesses) return;
@@ -181,10 +181,10 @@ async function churn(setting: Setting, sheet: Sheet, { clusters, users, churnS, 
 
 const FIRST_ACT_TARGET_S = 3;
 const NEWCOMER_TARGET_MS = 100;
-/** Fewer that wait are no crowd. */
+/** Fewer waiting keys are no crowd. */
 const CROWDED = 50;
 
-/** A new cluster is there when the operator starts, and more come while it looks at all the others. */
+/** A new cluster exists when the operator starts, and more come while it looks at all the others. */
 async function startBusy(setting: Setting, sheet: Sheet, { newcomers }: Crowd): Promise<void> {
   const { cloud, tracker, signal } = setting;
   await setting.operator().end('SIGKILL');
@@ -197,7 +197,7 @@ async function startBusy(setting: Setting, sheet: Sheet, { newcomers }: Crowd): 
     took.push(await newcomerTook(setting, `early-${took.length}`));
   }
   await tracker.until(() => tracker.readyAt('while-away') !== undefined, 'it is Ready', TIMEOUT_MS, signal);
-  // The cloud's own log holds the last requests only.
+  // The cloud's own log has only the last requests.
   const deploy = firstAbout(await cloud.journal(), 'while-away', begin, ({ deploys }) => deploys);
   sheet.add(
     'kill -9, start → deploy of what was created meanwhile',

@@ -7,7 +7,7 @@ export interface Changes {
   readonly server: ReadonlyMap<string, number>;
 }
 
-/** Looks at all counters now; the function that it resolves to tells what has been added since. */
+/** Reads all counters. Resolves to a function that returns what has been added since. */
 export async function since({ kubeRequests, cloud }: Setting): Promise<() => Promise<Changes>> {
   const kubeBefore = await kubeRequests();
   const before = await cloud.calls();

@@ -11,7 +11,7 @@ import { since } from './since.ts';
 const TIMEOUT_MS = 180_000;
 const EDITS_A_SECOND = 100;
 
-/** S10: clusters are edited again and again, faster than the cloud is told: only what was wanted last counts. */
+/** S10: clusters are edited again and again, faster than the cloud hears of it: only the last edit counts. */
 export async function storm(setting: Setting, sheet: Sheet, names: readonly string[], seconds: number): Promise<void> {
   const { api, tracker, signal } = setting;
   const changes = await since(setting);
@@ -40,7 +40,7 @@ export async function storm(setting: Setting, sheet: Sheet, names: readonly stri
   sheet.add('edits', edits, 'count');
   sheet.add('update requests for each edit', (cloud.get('update') ?? 0) / edits, 'per edit', 1);
   const status = kube.writes.get('databaseclusters/status') ?? 0;
-  // That it is being changed, and that it is.
+  // One that it is changing, and one that it has changed.
   sheet.add('status writes for each edit', status / edits, 'per edit', 2);
   sheet.add('status writes for superseded generations', superseded.count, 'count', 0);
   sheet.add('Kubernetes writes, edits included', total(kube.writes), 'count');

@@ -6,18 +6,18 @@ import { until, untilQuiet } from '../wait.ts';
 
 const GOODPUT_TARGET = 0.95;
 const JAIN_TARGET = 0.95;
-/** The cloud may be asked for other things than to deploy, and a request that is refused comes again later. */
+/** Leaves room for requests other than deploys, and for refused requests, which come again later. */
 const WAIT_SHARE = 2;
 const TIMEOUT_MS = 60_000;
 
 export interface Demand {
-  /** Clusters that each quiet space wants. */
+  /** How many clusters each quiet space wants. */
   readonly quiet: number;
-  /** Clusters that the noisy one wants: the first space. */
+  /** How many clusters the noisy space wants, which is the first. */
   readonly noisy: number;
 }
 
-/** The limit of the cloud, requests a second of all spaces together. */
+/** The cloud's limit in requests a second for all spaces together. */
 export const REQUESTS_PER_SECOND = 10;
 export const SPACES = 10;
 
@@ -35,7 +35,7 @@ export async function throttled(setting: Setting, sheet: Sheet, demand: Demand):
   }));
   const all = wanted.flatMap(({ names }) => names);
   const before = (await cloud.journal()).length;
-  // All of it is there when the operator sees the first of it, and that is the noisy one's: else who came first had most.
+  // All clusters exist before the operator sees the first, which is the noisy space's. Otherwise the first to come would get most.
   process.kill(operator.pid, 'SIGSTOP');
   for (const { space, names } of wanted) await setting.createClusters(names, space);
   const begin = Date.now();

@@ -10,7 +10,7 @@ import { since } from './since.ts';
 
 const TIMEOUT_MS = 120_000;
 
-/** S6: some of the clusters get more storage, the others none of the trouble; then `edits` more, one by one. */
+/** S6: some of the clusters get more storage, without work for the others; then `edits` more, one by one. */
 export async function update(setting: Setting, sheet: Sheet, names: readonly string[], edits: number): Promise<void> {
   const { api, tracker, signal } = setting;
   const count = names.length;
@@ -30,14 +30,14 @@ export async function update(setting: Setting, sheet: Sheet, names: readonly str
   const { kube, cloud, server } = await changes();
   sheet.add('first change → all Ready again', tookS, 's');
   sheet.add('update requests', (cloud.get('update') ?? 0) / count, 'per cluster', 1);
-  // Right before an update the cloud is asked whether the cluster is still the one that it was decided on.
+  // Right before an update the cloud is asked whether the cluster is still the same.
   sheet.add('looks at one cluster', (cloud.get('get') ?? 0) / count, 'per cluster', 1);
   const others = total(cloud) - ['update', 'get', 'list'].reduce((sum, name) => sum + (cloud.get(name) ?? 0), 0);
-  sheet.add('other management calls but Lists', others, 'count', 0);
+  sheet.add('other management calls except Lists', others, 'count', 0);
   sheet.add('calls to servers', total(server), 'count');
-  // One patch a cluster is the change itself.
+  // The change itself is one patch per cluster.
   const writes = total(kube.writes) - (kube.writes.get('events') ?? 0) - count;
-  sheet.add('Kubernetes writes but events', writes / count, 'per cluster', 2);
+  sheet.add('Kubernetes writes except events', writes / count, 'per cluster', 2);
   sheet.add('events', (kube.writes.get('events') ?? 0) / count, 'per cluster');
   sheet.add('Kubernetes reads of one object', total(kube.reads) / count, 'per cluster');
   await editsWhenIdle(setting, sheet, names, edits);

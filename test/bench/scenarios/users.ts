@@ -8,7 +8,7 @@ import { eachOf, type Setting } from '../setting.ts';
 import { untilQuiet } from '../wait.ts';
 import { since } from './since.ts';
 
-/** Finalizer, Secret, Secret, Ready. */
+/** Writes for each user: finalizer, Secret, Secret, Ready. */
 const WRITES_TARGET = 4;
 const CALLS_TARGET = 3;
 const DONE_TARGET_S = 60;
@@ -34,7 +34,7 @@ export async function users(setting: Setting, sheet: Sheet, cluster: string, cou
     }
     sheet.add('calls to the server', total(server) / count, 'per user', CALLS_TARGET);
     for (const [operation, calls] of server) sheet.add(`  ${operation}`, calls / count, 'per user');
-    // Without those that made the objects: they are ours.
+    // Without the benchmark's own writes, which create the objects.
     const writes = new Map(
       [...kube.writes]
         .filter(([name]) => /^(databaseusers|secrets)/.test(name))

@@ -7,7 +7,7 @@ const NAME = 'sales';
 const BASE = 'define attribute name, value string;';
 const MORE = 'define entity person, owns name;';
 
-/** About as long as the first pause between two tries. */
+/** About the length of the first pause between two tries. */
 const IN_USE_MS = 1_000;
 
 const subject = { resource: DATABASES, name: NAME };
@@ -16,7 +16,7 @@ const create = ({ people }: World, spec: object = {}) =>
 const isDatabaseReady = (world: World) => isReady(world, NAME, DATABASES);
 const has = ({ view }: World) => view.cluster()?.database.databases.has(NAME) ?? false;
 
-/** Somebody else opens a transaction; returns what closes it. */
+/** Opens a transaction as somebody else. Returns a function that closes it. */
 function use({ view }: World): () => void {
   const { databases, transactions } = view.cluster()?.database ?? {};
   const database = databases?.get(NAME);
@@ -33,7 +33,7 @@ async function ready(world: World, spec: object = {}): Promise<void> {
   await world.until(() => isDatabaseReady(world), 'sales is Ready');
 }
 
-/** A Database, with its schema. */
+/** Scenarios of a Database and its schema. */
 export const DATABASES_OF_SERVERS: readonly Scenario[] = [
   {
     name: 'database',
@@ -59,7 +59,7 @@ export const DATABASES_OF_SERVERS: readonly Scenario[] = [
     prepare: (world) => ready(world, { schema: [{ inline: BASE }] }),
     act: ({ people }) => people.edit({ spec: { schema: [{ inline: BASE }, { inline: MORE }] } }, NAME, DATABASES),
     ends: isDatabaseReady,
-    // Where the status cannot be written after the commit, it is told that others changed the schema.
+    // If the status cannot be written after the commit, it later reports that others changed the schema.
     mayEndElsewhere: true,
   },
   {
@@ -78,11 +78,11 @@ export const DATABASES_OF_SERVERS: readonly Scenario[] = [
     prepare: (world) => ready(world, { deletionPolicy: 'Delete' }),
     act: async ({ people }) => people.remove(NAME, DATABASES),
     ends: (world) => world.view.ready(NAME, DATABASES) === 'gone' && !has(world),
-    // It would ask for another end.
+    // It would ask for a different end.
     without: ['edit'],
   },
   {
-    // Servers refuse to delete it then, in the words that they have for one that is not there.
+    // Servers refuse to delete it then, with the same words as for a database that does not exist.
     name: 'database-in-use',
     subject,
     prepare: (world) => ready(world, { deletionPolicy: 'Delete' }),
@@ -93,7 +93,7 @@ export const DATABASES_OF_SERVERS: readonly Scenario[] = [
       end();
     },
     ends: (world) => world.view.ready(NAME, DATABASES) === 'gone' && !has(world),
-    // It would ask for another end.
+    // It would ask for a different end.
     without: ['edit'],
   },
   {

@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../people.ts';
 import { isReady, running, type Scenario } from '../scenario.ts';
 import { USERS } from '../view.ts';
 
-/** How an object goes, and what becomes of its cluster. */
+/** Scenarios of how an object is deleted, and what happens to its cluster. */
 export const ENDINGS: readonly Scenario[] = [
   {
     name: 'destroy',
@@ -37,7 +37,7 @@ export const ENDINGS: readonly Scenario[] = [
     prepare: (world) => running(world, { deletionPolicy: 'Delete' }),
     act: async (world) => {
       world.people.remove();
-      // Before anything was done, as nothing takes less time.
+      // At once, before anything is done.
       await world.people.edit({ spec: { deletionPolicy: 'Retain' } });
     },
     ends: ({ view }) => view.ready() === 'gone' && view.cluster()?.status === 'running',
@@ -46,7 +46,7 @@ export const ENDINGS: readonly Scenario[] = [
     name: 'destroy-at-once',
     act: async (world) => {
       await world.people.createCluster({ deletionPolicy: 'Delete' });
-      // Before a deploy that failed is tried again.
+      // Before a failed deploy is retried.
       await world.clock.advance(200);
       world.people.remove();
     },
@@ -72,7 +72,7 @@ export const ENDINGS: readonly Scenario[] = [
     without: ['wrongToken'],
   },
   {
-    // No server answers, and the cluster does not go: what is to go from it is not left on it meanwhile.
+    // No server answers, and the cluster stays: meanwhile a user that must be deleted is not left on it.
     name: 'protected-namespace-deleted',
     prepare: async (world) => {
       await running(world, { deletionPolicy: 'Delete', deletionProtection: true });
@@ -102,7 +102,7 @@ export const ENDINGS: readonly Scenario[] = [
       await world.wait(() => world.view.cluster() !== undefined, 'orders is deploying');
       world.people.terminate();
     },
-    // Space and Secrets are held from soon after; if they go before that, the object says what it needs to go.
+    // Space and Secrets are protected soon after; if they are gone before that, the object says what its deletion needs.
     ends: ({ view }) => view.isEmpty() || view.ready() === 'False DeletionBlocked',
     mayEndElsewhere: true,
     without: ['wrongToken'],

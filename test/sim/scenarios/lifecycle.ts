@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../people.ts';
 import { foreign, isReady, running, type Scenario } from '../scenario.ts';
 
-/** A cluster from its beginning, through all that is asked of it. */
+/** Scenarios of a cluster from its creation, through all changes that people ask for. */
 export const LIFECYCLE: readonly Scenario[] = [
   {
     name: 'deploy',
@@ -61,7 +61,7 @@ export const LIFECYCLE: readonly Scenario[] = [
       await world.clock.advance(3 * MINUTE_MS);
     },
     ends: ({ view }) => view.ready() === 'Unknown Paused' && view.cluster()?.storageSizeGB === 100,
-    // The one ends the pause, and in a pause no finalizer is put back.
+    // `pause` would end the pause, and during a pause no finalizer is put back.
     without: ['pause', 'replace'],
   },
   {

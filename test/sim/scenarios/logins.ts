@@ -5,16 +5,16 @@ import type { World } from '../world.ts';
 
 const CALL_MS = 1_000;
 
-/** And no other Secret is left that the login may come to. */
+/** Reports whether the login has moved there for good: no other Secret might still get it. */
 function isMovedTo(world: World, secretName: string): boolean {
   const { credentials, unverifiedSecretName } = world.view.status();
   return isReady(world) && credentials?.secretName === secretName && unverifiedSecretName === undefined;
 }
 
-/** What a person must mend does not keep a cluster from being suspended, and then no server runs that could be signed in to. */
+/** A cluster can be suspended although a person must mend its login, and then there is no server to sign in to. */
 const NOT_SECURED: readonly Fault[] = ['sleep'];
 
-/** The admin login: replaced, moved, lost and found. */
+/** Scenarios of the admin login: replaced, moved, lost and found. */
 export const LOGINS: readonly Scenario[] = [
   {
     name: 'rotate',
@@ -59,7 +59,7 @@ export const LOGINS: readonly Scenario[] = [
     ends: (world) => isReady(world) && world.view.status().credentials?.secretName === 'elsewhere',
   },
   {
-    // When its server has just taken the first password, and nothing was verified yet.
+    // When its server has just taken the first password, and nothing has been verified yet.
     name: 'move-first-secret',
     act: async (world) => {
       await world.people.createCluster();
@@ -70,11 +70,11 @@ export const LOGINS: readonly Scenario[] = [
     },
     ends: (world) => isMovedTo(world, 'elsewhere'),
     mayEndElsewhere: true,
-    // An earlier version wrote nowhere which Secret that password is in.
+    // An earlier version did not write down which Secret has that password.
     without: ['upgrade'],
   },
   ...[1_500, 2_500].map((afterMs) => ({
-    // While the server is about to take the password that stands in the other Secret, and when it has.
+    // While the server is about to take the password in the other Secret, and after it has.
     name: `move-secret-taken-back-after-${afterMs}`,
     prepare: running,
     act: async (world: World) => {
@@ -84,7 +84,7 @@ export const LOGINS: readonly Scenario[] = [
       await world.people.edit({ spec: { adminCredentials: { secretName: 'orders-admin' } } });
     },
     ends: (world: World) => isMovedTo(world, 'orders-admin'),
-    // The other Secret is left where it was not in use yet.
+    // The other Secret stays if it was not in use yet.
     mayEndElsewhere: true,
   })),
   {
@@ -105,7 +105,7 @@ export const LOGINS: readonly Scenario[] = [
     },
   },
   {
-    // Nothing tells of it but the next verification.
+    // Only the next verification notices it.
     name: 'password-changed-elsewhere',
     isSlow: true,
     prepare: running,
@@ -127,7 +127,7 @@ export const LOGINS: readonly Scenario[] = [
     prepare: ({ people }) => people.putSecret('orders-admin', { username: 'somebody', password: 'something-else' }),
     act: async (world) => {
       await world.people.createCluster();
-      await world.wait(() => world.view.ready() === 'False SecretNotOurs', 'orders tells of the Secret');
+      await world.wait(() => world.view.ready() === 'False SecretNotOurs', 'orders reports the Secret');
       world.people.remove('orders-admin', SECRETS);
     },
     ends: isReady,

@@ -6,7 +6,7 @@ import type { World } from '../world.ts';
 
 const USER = 'app/reader';
 const DATABASE = 'app/sales';
-/** A cluster of the same name elsewhere, and beside it a DatabaseUser of the same name, with a user of the same name. */
+/** A DatabaseCluster of the same name in another namespace, with a DatabaseUser and a user of the same names. */
 const NAMESAKE = 'platform/orders';
 const USER_OF_NAMESAKE = 'platform/reader';
 
@@ -52,14 +52,14 @@ async function servedBesideNamesake(world: World): Promise<void> {
   await world.until(() => isNamesakeServed(world), 'the user of the same name is Ready');
 }
 
-/** The tenant goes on to ask for something, which must wait until it is admitted again. */
+/** Withdraws the grant. Then the tenant asks for a rotation, which must wait until it is admitted again. */
 async function withdraw(world: World): Promise<void> {
   await world.people.edit({ spec: withdrawn });
   await world.wait(() => isRefused(world), 'user and database are refused');
   await world.people.edit({ annotations: { 'mooring.dev/rotate-at': '1' } }, USER, USERS);
 }
 
-/** What is in one namespace and is used from another, as long as that one is admitted, and both are there. */
+/** Scenarios of objects that are used from another namespace, as long as it is admitted and both namespaces exist. */
 export const NAMESPACES_APART: readonly Scenario[] = [
   {
     name: 'grant-withdrawn',
@@ -80,7 +80,7 @@ export const NAMESPACES_APART: readonly Scenario[] = [
     ends: (world) => isServed(world) && hasRotated(world),
   },
   {
-    // What it has elsewhere goes with it as soon as its end is granted.
+    // What the tenant has elsewhere is deleted as soon as the grant allows it.
     name: 'tenant-namespace-deleted',
     subject,
     prepare: async (world) => {
@@ -91,14 +91,14 @@ export const NAMESPACES_APART: readonly Scenario[] = [
       world.people.terminate('app');
       await world.wait(
         () => world.view.ready(USER, USERS) === 'False DeletionBlocked',
-        'the end of the user is blocked',
+        'the deletion of the user is blocked',
       );
       await world.people.edit({ spec: granted });
     },
     ends: (world) => world.view.isEmpty('app') && isReady(world) && !hasDatabase(world) && !hasUser(world),
   },
   {
-    // The space stays, and with it the tokens that the end of the cluster needs.
+    // The space stays, with the tokens that destroying the cluster needs.
     name: 'owner-namespace-deleted',
     subject,
     prepare: (world) => served(world, 'Delete'),

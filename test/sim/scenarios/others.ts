@@ -1,6 +1,6 @@
 import { foreign, isReady, running, type Scenario } from '../scenario.ts';
 
-/** What others do to a cluster, or have in its place. */
+/** Scenarios of what others do to a cluster, or have in its place. */
 export const OTHERS: readonly Scenario[] = [
   {
     name: 'foreign',
@@ -12,7 +12,7 @@ export const OTHERS: readonly Scenario[] = [
     name: 'race-for-id',
     act: async (world) => {
       await world.people.createCluster();
-      // In all that was asked for just the same, it could not be told from ours where an answer is lost.
+      // If it were equal in everything that was asked for, it could not be told from ours after a lost answer.
       world.others((simulator) => simulator.deployForeign({ id: 'orders', region: 'europe-west1' }));
     },
     ends: ({ view }) => view.ready() === 'False ClusterIDInUse',
@@ -37,7 +37,7 @@ export const OTHERS: readonly Scenario[] = [
       await world.people.createCluster({ clusterID: 'orders' }, 'second');
     },
     ends: (world) => isReady(world) && world.view.ready('second').startsWith('False'),
-    // Somebody else's object takes its place then.
+    // Then the other object takes its place.
     without: ['delete', 'recreate', 'loseSecret', 'terminate'],
   },
   {
@@ -60,7 +60,7 @@ export const OTHERS: readonly Scenario[] = [
     prepare: async (world) => {
       await running(world);
       world.others((simulator) => simulator.replaceCluster('orders'));
-      await world.until(() => world.view.ready() === 'False IdentityChanged', 'orders tells of the other cluster');
+      await world.until(() => world.view.ready() === 'False IdentityChanged', 'orders reports the other cluster');
     },
     act: async (world) => {
       const cluster = world.view.cluster();
@@ -76,7 +76,7 @@ export const OTHERS: readonly Scenario[] = [
     prepare: running,
     act: async (world) => world.others((simulator) => simulator.vanish('orders')),
     ends: ({ view }) => view.ready() === 'False ClusterMissing',
-    // Nobody is told at once that what is not to be seen is gone.
+    // A cluster that does not show is not reported as gone at once.
     isSlow: true,
   },
   {
@@ -84,11 +84,11 @@ export const OTHERS: readonly Scenario[] = [
     prepare: (world) => running(world, { recreatePolicy: 'Always' }),
     act: async (world) => world.others((simulator) => simulator.vanish('orders')),
     ends: (world) => isReady(world) && world.view.cluster() !== undefined,
-    // Nobody is told at once that what is not to be seen is gone.
+    // A cluster that does not show is not reported as gone at once.
     isSlow: true,
   },
   {
-    // Whoever is told once that the cluster is not there creates no other one, though that is allowed.
+    // One answer that the cluster does not exist creates no other one, although that is allowed.
     name: 'still-there',
     prepare: (world) => running(world, { recreatePolicy: 'Always' }),
     act: ({ people }) => people.edit({ spec: { storageSizeGB: 200 } }),
@@ -99,8 +99,8 @@ export const OTHERS: readonly Scenario[] = [
     name: 'renamed-elsewhere',
     prepare: running,
     act: async (world) => world.others((simulator) => simulator.changeCluster('orders', { id: 'orders-x' })),
-    // A person is to say whether it is the same. The cluster of an object that is created anew may be another one: then the Secret of
-    // the first is not written over.
+    // A person must say whether it is the same. An object that is created again may get another cluster: then the Secret of the
+    // first is not overwritten.
     ends: ({ view }) => ['True Running', 'False ClusterMissing', 'False SecretNotOurs'].includes(view.ready()),
   },
   {
@@ -116,7 +116,7 @@ export const OTHERS: readonly Scenario[] = [
     act: async (world) =>
       world.others((simulator) => simulator.changeCluster('orders', { machineType: 'c2d-highcpu-2' })),
     ends: ({ view }) => view.ready() === 'False Drifted',
-    // A changed spec is brought about, whatever came from elsewhere before.
+    // A changed spec is applied, whatever others changed before.
     without: ['edit', 'mistake', 'sleep'],
   },
   {

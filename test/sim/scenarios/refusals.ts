@@ -4,18 +4,18 @@ import { isReady, NOT_WITH_REFUSALS, REFUSED_MS, running, type Scenario } from '
 import { USERS } from '../view.ts';
 import type { World } from '../world.ts';
 
-/** The cloud offers no such machine type, and answers each such change with 400. */
+/** A machine type that the cloud does not offer: it answers 400 to such a change. */
 const REFUSED = { machineType: 'c2d-highcpu-99' };
 const OFFERED = { machineType: 'c2d-highcpu-4' };
-/** Between two looks at a server that is not up there are 30 s at most, and as much while calls are held back. */
+/** Looks at a server that is not up are 30 s apart at most, and calls may be held back for as long. */
 const SOON_MS = 75_000;
-/** After so long, what only a person can mend is asked for in minutes. */
+/** After this time, what only a person can mend is retried minutes apart. */
 const DOWN_MS = 8 * MINUTE_MS;
 
 const isAvailable = ({ view }: World) => findStatusCondition(view.status().conditions, 'Available')?.status === 'True';
 const hasRotated = (world: World) => world.view.status().lastHandledRotateAt === '1';
 
-/** What goes on while the cloud refuses a change of the cluster for as long as the spec asks for it, until that is taken back. */
+/** Scenarios of what goes on while the cloud refuses a change, until the spec no longer asks for it. */
 export const REFUSALS: readonly Scenario[] = [
   {
     name: 'refused-change',
@@ -31,7 +31,7 @@ export const REFUSALS: readonly Scenario[] = [
       await world.people.edit({ spec: OFFERED });
     },
     ends: (world) => isReady(world) && isReady(world, 'app', USERS) && hasRotated(world),
-    // What is created anew may be what the cloud refuses: that is asked for now and then.
+    // An object that is created again may ask for what the cloud refuses, which is retried only now and then.
     without: ['recreate'],
   },
   {
@@ -70,18 +70,21 @@ export const REFUSALS: readonly Scenario[] = [
   },
 ];
 
-/** The cloud answers what the spec asks for with 400 from now on. */
+/** Changes the spec so that the cloud answers 400 from now on. */
 async function refuse(world: World, spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
   await world.people.edit({ spec: { ...REFUSED, ...spec } });
   await world.until(() => world.view.ready() === 'False RefusedByCloud', 'the change is refused');
 }
 
-/** A person asks for the state; the cloud answers 400 until some minutes after that was told, and is asked again. */
+/** Asks for the state. The cloud answers 400 until some minutes after the status has said so. Then it is asked again. */
 async function refusedFirst(world: World, operation: 'suspend' | 'resume', state: string): Promise<void> {
   const { clock, people, simulator, view } = world;
   simulator.faults.add({ match: { operation }, effect: 'errorBefore', status: 400 });
   await people.edit({ spec: { state } });
-  await world.wait(() => view.ready() === 'False RefusedByCloud', `it is told that the cloud refuses to ${operation}`);
+  await world.wait(
+    () => view.ready() === 'False RefusedByCloud',
+    `the status says that the cloud refuses to ${operation}`,
+  );
   await clock.advance(REFUSED_MS);
   simulator.faults.clear();
   await people.edit({ annotations: { 'mooring.dev/reconcile-at': operation } });

@@ -7,26 +7,26 @@ import { isReady, running, type Scenario } from '../scenario.ts';
 import { DATABASES, NAMESPACE, USERS } from '../view.ts';
 import type { World } from '../world.ts';
 
-/** The second object for a user or database that the first one is called as. */
+/** The second object for a user or database. The first object has the same name as that. */
 const SECOND = 'second';
-/** So long takes each call, so that both are seen before one of them has begun. */
+/** The duration of each call, long enough that both objects are seen before one of them has begun. */
 const CALL_MS = 1_000;
 const clusterRef = { name: 'orders' };
 
 /** Two objects for one user, or for one database. */
 interface Rivalry {
-  /** For names of scenarios. */
+  /** A word for the names of scenarios. */
   readonly things: string;
   readonly resource: Resource;
-  /** Of the first object, and so of the user or database. */
+  /** The name of the first object, and of the user or database. */
   readonly name: string;
   readonly finalizer: string;
   readonly second: object;
-  /** What the second one wants to change of what it takes over. */
+  /** What the second object changes when it takes over. */
   readonly heir: object;
-  /** What the one says that does not have it. */
+  /** The reason that the object without it reports. */
   readonly reason: string;
-  /** What is on the server is as this object wants it. */
+  /** Reports whether what is on the server is as this object wants it. */
   readonly isAsWanted: (world: World, object: string) => boolean;
   readonly without?: readonly Fault[];
 }
@@ -41,7 +41,7 @@ const OF_USERS: Rivalry = {
   reason: 'UserClaimed',
   isAsWanted: ({ simulator, view }, object) =>
     simulator.passwordIs('orders', 'app', view.secret(`${object}-connection`)?.['password'] ?? ''),
-  // What is asked to be deleted twice, and goes at the second time, may go once more later: then it is the other one's.
+  // A deletion that is sent twice, and succeeds the second time, may land again later: then it hits the other object's user.
   without: ['lateLanding'],
 };
 
@@ -67,7 +67,7 @@ function scenariosOf(rivalry: Rivalry): readonly Scenario[] {
     people.create(resource, SECOND, { clusterRef, ...second, ...spec }, metadata);
   const has = (world: World, object: string) => isReady(world, object, resource) && isAsWanted(world, object);
   const isGone = ({ view }: World, object: string) => view.ready(object, resource) === 'gone';
-  /** One has it, and the other one says which. */
+  /** Reports whether one has it, and the other one names its owner. */
   const isSettled = (world: World, owner: string) => {
     const { conditions } = world.view.status(owner === name ? SECOND : name, resource);
     const ready = conditions?.find(({ type }) => type === 'Ready');
@@ -81,7 +81,7 @@ function scenariosOf(rivalry: Rivalry): readonly Scenario[] {
   };
   return [
     {
-      // The first one goes, and what it had becomes the other's, which may take over what is there.
+      // The first object is deleted, and the other one, which may adopt, takes over what it had.
       name: `two-${things}-first-goes`,
       subject: { resource, name },
       prepare: async (world) => {
@@ -94,7 +94,7 @@ function scenariosOf(rivalry: Rivalry): readonly Scenario[] {
       without,
     },
     {
-      // As a restored backup brings it: with the finalizer of one that had begun.
+      // As restored from a backup: with the finalizer of an object that had begun.
       name: `two-${things}-second-goes`,
       subject: { resource, name: SECOND },
       prepare: withFirst,
@@ -109,7 +109,7 @@ function scenariosOf(rivalry: Rivalry): readonly Scenario[] {
     {
       name: `two-${things}-at-once`,
       subject: { resource, name },
-      // Such servers let whoever comes second believe that it has made the database.
+      // Such servers answer a second creation of a database like the first.
       dialect: 'field',
       prepare: running,
       act: async (world) => {
@@ -118,14 +118,14 @@ function scenariosOf(rivalry: Rivalry): readonly Scenario[] {
         await createSecond(world);
       },
       ends: (world) => isSettled(world, name) || isSettled(world, SECOND),
-      // Whose it is follows from who comes first, also where both begin anew.
+      // The owner is the one that comes first, even if both begin again.
       mayEndElsewhere: true,
     },
   ];
 }
 
-/** Two objects for one user or database: one of them has it, the other one says so, and gets it when that one goes. */
+/** Scenarios of two objects for one user or database: one has it, and the other one says so, and gets it when the first is gone. */
 export const RIVALS: readonly Scenario[] = [...scenariosOf(OF_USERS), ...scenariosOf(OF_DATABASES)];
 
-/** Of these, those that begin together. */
+/** Those scenarios in which both begin together. */
 export const AT_ONCE: readonly Scenario[] = RIVALS.filter(({ name }) => name.endsWith('-at-once'));

@@ -13,7 +13,7 @@ const endpointOf = ({ view }: World) => view.status().endpoint;
 const isUserReady = (world: World) => isReady(world, 'app', USERS);
 const hasRotated = (world: World) => world.view.status('app', USERS).lastHandledRotateAt === '1';
 
-/** What the status and the user's Secret name is there, and the one that is worked with runs. */
+/** Reports whether the servers that the status and the user's Secret name exist, and the one in use runs. */
 function isPublished(world: World): boolean {
   const { servers = [] } = world.view.cluster() ?? {};
   const { uri, addresses } = world.view.secret('app-connection') ?? {};
@@ -31,7 +31,7 @@ function ofOrders(world: World, work: typeof electAnother): void {
   if (cluster !== undefined) world.others((simulator) => work(simulator, cluster));
 }
 
-/** The cloud shows the servers in another order each time, from now on. */
+/** Makes the cloud show the servers in a different order from time to time. */
 function keepReordering(world: World): void {
   ofOrders(world, reorder);
   world.clock.after(REORDERED_EACH_MS, () => keepReordering(world));
@@ -43,7 +43,7 @@ async function withUser(world: World): Promise<void> {
   await world.until(() => isUserReady(world), 'app is Ready');
 }
 
-/** Clusters of several servers, of which one takes changes, and others may come and go. */
+/** Scenarios of clusters with several servers: one takes changes, and others may come and go. */
 export const SEVERAL_SERVERS: readonly Scenario[] = [
   {
     name: 'servers-come-up-late',
@@ -74,8 +74,8 @@ export const SEVERAL_SERVERS: readonly Scenario[] = [
     },
     act: async (world) => {
       ofOrders(world, loseOne);
-      // Another one, or the lost one where the cluster was suspended and resumed meanwhile: all its servers run then.
-      await world.wait(() => isPublished(world), 'a server that runs is worked with');
+      // Another server, or the lost one if the cluster was suspended and resumed meanwhile, after which all its servers run.
+      await world.wait(() => isPublished(world), 'a running server is in use');
       ofOrders(world, replaceLost);
     },
     ends: (world) => isReady(world) && isUserReady(world) && isPublished(world),

@@ -2,7 +2,7 @@ import { isReady, running, type Scenario } from '../scenario.ts';
 import { SPACES, specOf, USERS } from '../view.ts';
 import type { World } from '../world.ts';
 
-/** One that another replica has than `production`, where there are several. */
+/** A space that, with several replicas, another one owns than the owner of `production`. */
 const OTHER = 'preview';
 const PASSWORD_CHECK_MS = 2_500;
 const TURNS = 4;
@@ -23,7 +23,7 @@ async function inBoth(world: World): Promise<void> {
   await world.until(() => isReady(world, 'bills'), 'bills is Ready');
 }
 
-/** More than one space at once, which replicas may share. */
+/** Scenarios of more than one space at once, which replicas may share. */
 export const SPACES_AT_ONCE: readonly Scenario[] = [
   {
     name: 'two-spaces',
@@ -54,7 +54,7 @@ export const SPACES_AT_ONCE: readonly Scenario[] = [
       [works(world, 'orders', 'app'), works(world, 'bills', 'ledger')].every(Boolean),
   },
   {
-    // A pass takes seconds, so that there is one in hand most of the time.
+    // A pass takes seconds, so that one is running most of the time.
     name: 'two-spaces-busy',
     prepare: inBoth,
     act: async (world) => {

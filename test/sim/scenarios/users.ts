@@ -23,7 +23,7 @@ async function ready(world: World, spec: object = {}): Promise<void> {
   await world.until(() => isUserReady(world), 'app is Ready');
 }
 
-/** A DatabaseUser, with a connection Secret that works all the time. */
+/** Scenarios of a DatabaseUser, whose connection Secret works all the time. */
 export const USERS_OF_SERVERS: readonly Scenario[] = [
   { name: 'user', subject, prepare: running, act: (world) => create(world), ends: isReadyAndWorks, never: PUT },
   {
@@ -98,7 +98,7 @@ export const USERS_OF_SERVERS: readonly Scenario[] = [
     ends: isReadyAndWorks,
   },
   {
-    // Nothing tells of it but the next verification.
+    // Only the next verification notices it.
     name: 'user-password-changed-elsewhere',
     isSlow: true,
     subject,
@@ -118,7 +118,7 @@ export const USERS_OF_SERVERS: readonly Scenario[] = [
     },
     act: (world) => create(world),
     ends: (world) => world.view.ready(NAME, USERS).startsWith('False') && works(world, 'of somebody else'),
-    // A Secret whose password no server takes.
+    // A Secret whose password no server accepts.
     leavesTraces: ['missing'],
   },
   {
@@ -160,7 +160,7 @@ export const USERS_OF_SERVERS: readonly Scenario[] = [
     prepare: (world) => ready(world, { deletionPolicy: 'Retain' }),
     act: async ({ people }) => people.remove(NAME, USERS),
     ends: (world) => world.view.ready(NAME, USERS) === 'gone' && hasUser(world),
-    // It would ask for another end.
+    // It would ask for a different end.
     without: ['edit'],
   },
 ];

@@ -42,7 +42,7 @@
   }
 
   function nothing(words) {
-    return element('p', `Nothing is found for “${words}”`);
+    return element('p', `Nothing found for “${words}”`);
   }
 
   function show({ page, title, heading, text, terms }) {

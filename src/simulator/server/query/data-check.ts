@@ -29,7 +29,8 @@ export function checkShape(schema: Schema, data: Data, thing: Thing): void {
   const owns = [...capabilitiesOf(schema, thing.type, 'owns').keys()];
   for (const attribute of thing.has) {
     const attributeType = schema.types.get(attribute.type);
-    if (attributeType === undefined) throw impossible(`There are attributes ${attribute.type}, which is not defined`);
+    if (attributeType === undefined)
+      throw impossible(`There are attributes of type ${attribute.type}, which is not defined`);
     if (isAbstract(attributeType)) throw impossible(`${attribute.type} is abstract: it cannot have instances`);
     if (valueTypeOf(schema, attribute.type) !== attribute.valueType) {
       throw impossible(`There are values of ${attribute.type} that are of type ${attribute.valueType}`);

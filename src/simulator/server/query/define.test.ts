@@ -88,11 +88,11 @@ describe('define', () => {
     ['define relation marriage;', 'relates nothing'],
     ['define entity person, plays marriage:spouse;', 'no such role'],
     ['define relation marriage, relates spouse; entity person, plays marriage:guest;', 'no such role'],
-    ['define attribute a, value string; attribute b, sub a, value integer;', 'another value type'],
+    ['define attribute a, value string; attribute b, sub a, value integer;', 'a different value type'],
     ['define attribute a, value string, owns a;', 'can neither own nor play'],
     ['define person owns name;', 'Type person is not defined'],
     ['define entity person @key;', 'syntax: Annotation @key is not understood here'],
-    ['define entity match;', 'syntax: match is a word of the language'],
+    ['define entity match;', 'syntax: match is a keyword'],
     [
       'define entity person',
       'syntax: Expected sub, value, owns, plays or relates but found the end at line 1, column 21',

@@ -24,10 +24,14 @@ describe('given rows', () => {
     ['given $n; match $p has name $n;', [], 'no rows are given'],
     ['match $p isa person;', [{ n: 1 }], 'does not declare'],
     ['given $n; match $p isa person;', [{ m: 1 }], 'does not declare $m'],
-    ['given $n; match $p isa person;', [{}], 'neither a value nor an instance'],
-    ['given $n; match $p isa person;', [{ n: { kind: 'entity', iid: '0xff' } }], 'neither a value nor an instance'],
+    ['given $n; match $p isa person;', [{}], 'neither a value nor an existing instance'],
+    [
+      'given $n; match $p isa person;',
+      [{ n: { kind: 'entity', iid: '0xff' } }],
+      'neither a value nor an existing instance',
+    ],
     ['given $n; match $p isa person;', [{ n: { kind: 'value', valueType: 'text', value: 'x' } }], 'is not a value'],
-    ['given $n; match $p isa person;', [{ n: 'just text' }], 'neither a value nor an instance'],
+    ['given $n; match $p isa person;', [{ n: 'just text' }], 'neither a value nor an existing instance'],
   ])('%s with %j is refused', (query, given, message) => {
     expect(() => company().run('read', query, given)).toThrow(message);
   });

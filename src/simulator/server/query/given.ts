@@ -29,14 +29,14 @@ function readConcept(data: Data, name: string, given: unknown): Concept {
   if (fields.get('kind') === 'value') return readValue(name, fields);
   const thing = data.get(String(fields.get('iid')));
   if (thing !== undefined) return { concept: 'instance', iid: thing.iid, type: thing.type };
-  throw impossible(`What is given for $${name} is neither a value nor an instance that exists`);
+  throw impossible(`The given $${name} is neither a value nor an existing instance`);
 }
 
 function readValue(name: string, fields: ReadonlyMap<string, unknown>): Concept {
   const valueType = VALUE_TYPES.find((candidate) => candidate === fields.get('valueType'));
   const value = fields.get('value');
   if (valueType !== undefined && isPrimitive(value)) return { concept: 'value', valueType, value };
-  throw impossible(`What is given for $${name} is not a value`);
+  throw impossible(`The given $${name} is not a value`);
 }
 
 function isPrimitive(value: unknown): value is Primitive {

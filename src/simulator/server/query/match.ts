@@ -28,7 +28,7 @@ function cheapest(patterns: readonly Pattern[], row: Row): Pattern {
       bestCost = cost;
     }
   }
-  if (best === undefined) throw impossible('A variable is compared or calculated with, but nothing binds it');
+  if (best === undefined) throw impossible('A variable is used in a comparison or calculation, but nothing binds it');
   return best;
 }
 

@@ -93,7 +93,7 @@ export function parseCount(stream: TokenStream): number {
 
 export function parseLabel(stream: TokenStream): string {
   const label = stream.word('a name');
-  if (RESERVED.has(label)) throw new SyntaxRefusal(`${label} is a word of the language, not a name`);
+  if (RESERVED.has(label)) throw new SyntaxRefusal(`${label} is a keyword, not a name`);
   return label;
 }
 

@@ -23,7 +23,7 @@ function checkParent(schema: Schema, type: TypeDefinition): void {
 
 function checkAttribute(schema: Schema, type: TypeDefinition): void {
   const valueTypes = new Set(lineage(schema, type.label).flatMap(({ valueType }) => valueType ?? []));
-  if (valueTypes.size > 1) throw impossible(`${type.label} has another value type than it inherits`);
+  if (valueTypes.size > 1) throw impossible(`${type.label} has a different value type from the one it inherits`);
   if (valueTypes.size === 0 && !isAbstract(type)) throw impossible(`Attribute ${type.label} has no value type`);
   if (type.owns.size + type.plays.size > 0) throw impossible(`Attribute ${type.label} can neither own nor play`);
 }

@@ -45,7 +45,7 @@ describe('writing', () => {
     ['insert $e isa employment, has name "x";', 'employment does not own name'],
     ['match $p has name "Bob"; insert $e isa employment (employer: $p);', 'person does not play employment:employer'],
     ['match $p has name "Bob"; insert $e isa employment (owner: $p);', 'employment does not relate owner'],
-    ['match $p has name "Bob"; insert $p isa person;', '$p stands for something already'],
+    ['match $p has name "Bob"; insert $p isa person;', '$p is already bound'],
     ['match $p has name "Bob"; insert $p has age 1, has age 2;', 'has 3 of age'],
     ['insert $n isa name "x";', 'syntax: '],
     ['insert $n isa name;', 'syntax: Attributes are inserted with has'],

@@ -78,10 +78,10 @@ function newInstance(
   { variable, type }: Extract<Pattern, { pattern: 'isa' }>,
   row: Row,
 ): Concept {
-  if (row.has(variable)) throw impossible(`$${variable} stands for something already: it cannot be inserted`);
+  if (row.has(variable)) throw impossible(`$${variable} is already bound: it cannot be inserted`);
   if (!('label' in type)) throw new SyntaxRefusal('insert takes isa with the name of a type only');
   if (requireType(schema, type.label).kind === 'attribute') {
-    throw new SyntaxRefusal('Attributes are inserted with has, at what owns them');
+    throw new SyntaxRefusal('Attributes are inserted with has, on their owner');
   }
   database.lastIid += 1;
   return { concept: 'instance', iid: `0x${database.lastIid.toString(16).padStart(16, '0')}`, type: type.label };

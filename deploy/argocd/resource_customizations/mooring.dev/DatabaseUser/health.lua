@@ -25,7 +25,7 @@ end
 if is("Stalled", "True") or is("Ready", "False") then
   return { status = "Degraded", message = ready.message }
 end
--- A cluster that is suspended as its spec says, and what is on one, which goes on when that runs again.
+-- A cluster that is suspended as its spec says, or an object on one, which goes on when the cluster runs again.
 if ready.reason == "Suspended" or ready.reason == "ClusterSuspended" then
   return { status = "Suspended", message = ready.message }
 end

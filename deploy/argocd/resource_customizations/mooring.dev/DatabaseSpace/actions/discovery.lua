@@ -1,3 +1,3 @@
 return {
-  reconcile = { iconClass = "fa fa-fw fa-refresh", displayName = "Look at it now" },
+  reconcile = { iconClass = "fa fa-fw fa-refresh", displayName = "Reconcile now" },
 }

@@ -1,6 +1,6 @@
 local ends = obj.metadata.deletionTimestamp ~= nil
 
 return {
-  rotate = { disabled = ends, iconClass = "fa fa-fw fa-key", displayName = "Replace the admin password" },
-  reconcile = { iconClass = "fa fa-fw fa-refresh", displayName = "Look at it now" },
+  rotate = { disabled = ends, iconClass = "fa fa-fw fa-key", displayName = "Replace the password" },
+  reconcile = { iconClass = "fa fa-fw fa-refresh", displayName = "Reconcile now" },
 }
