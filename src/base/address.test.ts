@@ -50,14 +50,14 @@ describe('specialUseOf()', () => {
     ['5f00::1', 'a reserved address'],
     ['cloud', 'not an IP address'],
     ['', 'not an IP address'],
-  ])('takes %s for %s', (address, word) => {
+  ])('classifies %s as %s', (address, word) => {
     expect(specialUseOf(address, NONE)).toBe(word);
   });
 
   it.each([
     ...['8.8.8.8', '172.32.0.1', '172.15.255.255', '100.128.0.1', '169.253.0.1', '11.0.0.1', '223.255.255.255'],
     ...['2600:1901::1', '2a00:1450:4001::1', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8'],
-  ])('takes %s for public', (address) => {
+  ])('classifies %s as public', (address) => {
     expect(specialUseOf(address, NONE)).toBeUndefined();
   });
 
@@ -71,13 +71,13 @@ describe('specialUseOf()', () => {
     ['::1', ['127.0.0.0/8'], false],
     ['169.254.169.254', ['0.0.0.0/0'], true],
     ['::1', ['::/0'], true],
-  ])('of %s, with %j allowed, says %s', (address, allowed, may) => {
+  ])('for %s, with %j allowed, returns %s', (address, allowed, may) => {
     expect(specialUseOf(address, networksOf(allowed)) === undefined).toBe(may);
   });
 });
 
 test.each(['', 'cloud', '10.0.0.0/33', '10.0.0.0/', '10.0.0/8', '10.0.0.0/8/8', 'fd00::/129', '10.0.0.0/-1', '[::1]'])(
-  'networksOf() does not take "%s" for a network',
+  'networksOf() does not accept "%s" as a network',
   (text) => {
     expect(() => networksOf([text])).toThrow('is not a network');
   },
@@ -90,7 +90,7 @@ describe('splitAddress()', () => {
     ['127.0.0.1:65535', { host: '127.0.0.1', port: '65535' }],
     ['[::1]:8000', { host: '::1', port: '8000' }],
     ['[::ffff:1.2.3.4]', { host: '::ffff:1.2.3.4', port: undefined }],
-  ])('takes %s', (text, parts) => {
+  ])('accepts %s', (text, parts) => {
     expect(splitAddress(text)).toEqual(parts);
   });
 
@@ -108,7 +108,7 @@ describe('splitAddress()', () => {
       'db:1:2',
       'd%62:1',
     ],
-  ])('takes no %j', (text) => {
+  ])('does not accept %j', (text) => {
     expect(splitAddress(text)).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ import type { HttpResponse } from './http.ts';
 
 const schema = z.object({ a: z.object({ b: z.array(z.string()) }) });
 
-test('readJson() reads a value that fits, dropping what it does not know', async () => {
+test('readJson() reads a value that fits, and drops unknown fields', async () => {
   expect(await readJson(anAnswer(['{"a":{"b":["x"],', '"c":1}}']), schema)).toEqual({ a: { b: ['x'] } });
 });
 
@@ -26,14 +26,14 @@ const LABELS = [{}, { 'content-type': 'text/html; charset=utf-8' }, { 'content-t
 const labelled = <T>(all: readonly T[]) => all.flatMap((one) => LABELS.map((headers) => [one, headers] as const));
 
 test.each(labelled([['<!doctype html>'], ['\n <html>'], ['\n', ' <html>'], ['\ufeff<html>']]))(
-  'readNothing() takes the web page %j for a wrong answer, labelled %j',
+  'readNothing() treats the web page %j as a wrong answer, labelled %j',
   async (chunks, headers) => {
     await expect(readNothing(anAnswer(chunks, headers))).rejects.toThrow('web page');
   },
 );
 
 test.each(labelled([[], [''], ['ok'], ['{"any":1}']]))(
-  'readNothing() takes %j for nothing, labelled %j',
+  'readNothing() treats %j as nothing, labelled %j',
   async (chunks, headers) => {
     await readNothing(anAnswer(chunks, headers));
   },
@@ -45,8 +45,8 @@ async function piecesOf(response: HttpResponse): Promise<Uint8Array[]> {
   return pieces;
 }
 
-// Express labels every string that is sent so, and PHP whatever is not labelled otherwise.
-test('Answers are taken for what they hold, also where they are labelled text/html', async () => {
+// Express labels every string that way, and PHP everything without another label.
+test('Answers count as what they contain, even if they are labelled text/html', async () => {
   const [, html] = LABELS;
   expect(await readTextAnswer(anAnswer(['abc.def'], html))).toBe('abc.def');
   expect(await readJson(anAnswer(['{"a":{"b":[]}}'], html), schema)).toEqual({ a: { b: [] } });
@@ -54,7 +54,7 @@ test('Answers are taken for what they hold, also where they are labelled text/ht
   expect(Buffer.concat(pieces).toString()).toBe('[1,2]');
 });
 
-test('pagelessBody() looks at the beginning only: a later piece may begin like a page', async () => {
+test('pagelessBody() looks only at the beginning: a later piece may begin like a page', async () => {
   for (const chunks of [
     ['["', '<a>"]'],
     ['[', '"<a>"', '<'],
@@ -62,18 +62,18 @@ test('pagelessBody() looks at the beginning only: a later piece may begin like a
     expect(Buffer.concat(await piecesOf(anAnswer(chunks))).toString()).toBe(chunks.join(''));
 });
 
-test('maybe() takes null for absent, and what is there for what it is', () => {
+test('maybe() treats null as absent, and keeps other values', () => {
   expect([maybe(z.string()).parse(null), maybe(z.string()).parse('a')]).toEqual([undefined, 'a']);
 });
 
 test.each(labelled([['<html>'], ['', '<html>'], ['\ufeff <!doctype']]))(
-  'pagelessBody() takes the web page %j for a wrong answer, labelled %j',
+  'pagelessBody() treats the web page %j as a wrong answer, labelled %j',
   async (chunks, headers) => {
     await expect(piecesOf(anAnswer(chunks, headers))).rejects.toThrow('web page');
   },
 );
 
-test('Answers that are packed and not labelled so are known by how they begin', async () => {
+test('Compressed answers without a label are recognized by their beginning', async () => {
   const packed = gzipSync('[1]');
   for (const reading of [
     readTextAnswer(anAnswer([packed])),
@@ -83,7 +83,7 @@ test('Answers that are packed and not labelled so are known by how they begin', 
     await expect(reading).rejects.toThrow('the answer is gzip-encoded, though identity was asked for');
 });
 
-test('readBytes() refuses what is larger than its limit, without reading the rest', async () => {
+test('readBytes() refuses a body larger than its limit, without reading the rest', async () => {
   let sent = 0;
   async function* endless() {
     for (;;) {
@@ -97,7 +97,7 @@ test('readBytes() refuses what is larger than its limit, without reading the res
   expect(sent).toBe(11);
 });
 
-test('readTextAnswer() joins letters that were cut', async () => {
+test('readTextAnswer() joins characters that were cut', async () => {
   const bytes = Buffer.from('größe');
   expect(await readTextAnswer(anAnswer([bytes.subarray(0, 3), bytes.subarray(3)]))).toBe('größe');
 });

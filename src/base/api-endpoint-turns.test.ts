@@ -15,7 +15,7 @@ test('ApiEndpoint.call() stops waiting for its turn when its signal aborts', asy
   expect(requests).toHaveLength(100);
 });
 
-test('ApiEndpoint.call() holds all calls back after a 429 for the time that it names', async () => {
+test('ApiEndpoint.call() holds all calls back after a 429 for the requested time', async () => {
   const { call, clock, requests } = anEndpoint((_, count) =>
     count === 0 ? { status: 429, headers: { 'retry-after': '30' } } : { status: 200 },
   );
@@ -29,7 +29,7 @@ test('ApiEndpoint.call() holds all calls back after a 429 for the time that it n
 });
 
 test.each([429, 503])(
-  'ApiEndpoint.call() keeps the operation to the whole time that a %d names, and others to a minute of it',
+  'ApiEndpoint.call() holds back the operation for the whole time that a %d requests, and others for a minute of it',
   async (status) => {
     const { call, clock, requests } = anEndpoint(({ method }) =>
       method === 'POST' ? { status, headers: { 'retry-after': '86400' } } : { status: 200 },
@@ -54,7 +54,7 @@ test.each([429, 503])(
 );
 
 test.each([429, 503])(
-  'ApiEndpoint.call() goes on with all others where one operation is answered %d again and again',
+  'ApiEndpoint.call() goes on with all others if one operation is always answered %d',
   async (status) => {
     const { call, clock, requests } = anEndpoint(({ method }) =>
       method === 'POST' ? { status, headers: { 'retry-after': '30' } } : { status: 200 },
@@ -74,7 +74,7 @@ test.each([429, 503])(
   },
 );
 
-test('ApiEndpoint.call() learns nothing of an operation from 503s that were sent before the first one came', async () => {
+test('ApiEndpoint.call() learns nothing about an operation from 503s to calls sent before the first one arrived', async () => {
   let answer: (() => void) | undefined;
   const late = new Promise<void>((resolve) => {
     answer = resolve;
@@ -93,14 +93,14 @@ test('ApiEndpoint.call() learns nothing of an operation from 503s that were sent
   expect((await errorOf(call())).message).toContain('asked for a pause');
 });
 
-test('ApiEndpoint.turn() is not given to what has to wait for longer', async () => {
+test('ApiEndpoint.turn() is not given to a call that must wait longer', async () => {
   const { endpoint, call, clock } = anEndpoint(() => ({ status: 429, headers: { 'retry-after': '300' } }));
   await errorOf(call(following));
   clock.advance(61_000);
   expect(await errorOf(endpoint.turn(following))).toMatchObject({ kind: 'throttled', retryAfterMs: 239_000 });
 });
 
-test('ApiEndpoint.call() says of what is held back why, always in the same words', async () => {
+test('ApiEndpoint.call() says why a call is held back, always in the same words', async () => {
   const after = (status: number) => anEndpoint(() => ({ status, headers: { 'retry-after': '30' } }));
   const throttled = after(429);
   await errorOf(throttled.call());
@@ -128,7 +128,7 @@ test('ApiEndpoint.call() waits out a short pause, in which nothing is sent', asy
   expect(requests).toHaveLength(2);
 });
 
-/** One whose other side answers writes with 429 again and again, and goes on with all others: that is the operation's own affair. */
+/** An endpoint whose other side always answers writes with 429, but accepts all other calls: only that operation is limited. */
 async function ownlyPaused(retryAfter: string) {
   const setting = { refuses: true };
   const bench = anEndpoint(({ method }) =>
@@ -146,7 +146,7 @@ async function ownlyPaused(retryAfter: string) {
   return { ...bench, askedAt: clock.monotonic(), sent: bench.requests.length };
 }
 
-test('ApiEndpoint.call() waits out a short pause of one operation, in which others go on', async () => {
+test('ApiEndpoint.call() waits out a short pause of one operation, while others go on', async () => {
   const { call, patiently, clock, requests, askedAt, sent } = await ownlyPaused('2');
   const later = call(write);
   await call();
@@ -167,7 +167,7 @@ test('ApiEndpoint.turn() waits out a short pause of one operation', async () => 
 
 test.each([
   ['a longer one', '6', write],
-  ['one longer than a second, of what follows a look', '2', { ...write, follows: true }],
+  ['one longer than a second, for a call that follows a look', '2', { ...write, follows: true }],
 ] as const)(
   'ApiEndpoint.call() does not wait out a pause of one operation that is %s',
   async (_, retryAfter, operation) => {
@@ -189,7 +189,7 @@ test('ApiEndpoint.call() stops waiting for a pause of one operation when its sig
   expect(requests).toHaveLength(sent);
 });
 
-test('ApiEndpoint.call() tells those who wait for some seconds, but for what is routine', async () => {
+test('ApiEndpoint.call() fails calls that wait for some seconds, except routine ones', async () => {
   const { call, patiently, clock, requests } = anEndpoint((_, count) => ({
     status: count === 0 || count === 2 ? 429 : 200,
   }));
@@ -221,18 +221,18 @@ test('ApiEndpoint.call() tells those who wait for some seconds, but for what is 
 
 const following: Operation = { ...write, follows: true };
 
-test('ApiEndpoint.call() sends what follows a look at once, and counts it', async () => {
+test('ApiEndpoint.call() sends a call that follows a look at once, and counts it', async () => {
   const { call, patiently, clock, requests } = anEndpoint((_, count) => ({ status: count === 0 ? 429 : 200 }));
   await errorOf(call());
   const askedAt = clock.monotonic();
   for (let count = 0; count < 5; count++) await call(following);
   expect([requests.length, clock.monotonic()]).toEqual([6, askedAt]);
-  // 25 a second are let through first, and five went already.
+  // The first limit is 25 a second, and five were already sent.
   await patiently(call());
   expect(clock.monotonic() - askedAt).toBeGreaterThanOrEqual(200);
 });
 
-test('ApiEndpoint.call() sends nothing that follows a look from more than a second ago', async () => {
+test('ApiEndpoint.call() does not send a call that follows a look from more than a second ago', async () => {
   const { call, requests } = anEndpoint((_, count) =>
     count === 0 ? { status: 429, headers: { 'retry-after': '2' } } : { status: 200 },
   );
@@ -241,7 +241,7 @@ test('ApiEndpoint.call() sends nothing that follows a look from more than a seco
   expect(requests).toHaveLength(1);
 });
 
-test('ApiEndpoint.call() tells that the other side is back, also when its first answer is a refusal', async () => {
+test('ApiEndpoint.call() reports that the other side is back, even if its first answer is a refusal', async () => {
   let told = 0;
   const { call, clock } = anEndpoint(
     (_, count) => ({ status: count < 5 ? 500 : 404 }),
@@ -255,7 +255,7 @@ test('ApiEndpoint.call() tells that the other side is back, also when its first 
   expect([(await errorOf(call(write))).status, told]).toEqual([404, 1]);
 });
 
-test('ApiEndpoint.turn() waits for the turn of what follows, and counts it once', async () => {
+test('ApiEndpoint.turn() waits for the turn of a following call, and counts it once', async () => {
   const { endpoint, call, patiently, clock, requests } = anEndpoint((_, count) => ({
     status: count === 0 ? 429 : 200,
   }));
@@ -270,7 +270,7 @@ test('ApiEndpoint.turn() waits for the turn of what follows, and counts it once'
   expect(clock.monotonic() - turnAt).toBeLessThanOrEqual(100);
 });
 
-test('ApiEndpoint.turn() gives a turn for one call: what was not used, or was used before, has others counted all the same', async () => {
+test('ApiEndpoint.turn() gives a turn for one call: unused turns count, and so do further calls with the same turn', async () => {
   const { endpoint, call, patiently, clock } = anEndpoint((_, count) => ({ status: count === 0 ? 429 : 200 }));
   await errorOf(call());
   for (let count = 0; count < 5; count++) await patiently(endpoint.turn(following));
@@ -281,7 +281,7 @@ test('ApiEndpoint.turn() gives a turn for one call: what was not used, or was us
   expect(clock.monotonic() - turnAt).toBeGreaterThanOrEqual(200);
 });
 
-test('ApiEndpoint.call() reads Retry-After of a 503 and of no other failure', async () => {
+test('ApiEndpoint.call() reads Retry-After only from a 503, not from other failures', async () => {
   const headers = { 'retry-after': '7' };
   expect((await errorOf(anEndpoint(() => ({ status: 503, headers })).call())).retryAfterMs).toBe(7_000);
   expect((await errorOf(anEndpoint(() => ({ status: 500, headers })).call())).retryAfterMs).toBeUndefined();

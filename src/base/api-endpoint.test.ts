@@ -26,20 +26,20 @@ test.each([
   [304, 'badAnswer'],
   [600, 'badAnswer'],
   [199, 'badAnswer'],
-] as const)('ApiEndpoint.call() takes status %d for %s', async (status, kind) => {
+] as const)('ApiEndpoint.call() treats status %d as %s', async (status, kind) => {
   const { call, transport } = anEndpoint(() => ({ status, body: { code: 'C', message: 'm' } }));
   const error = await errorOf(call());
   expect(error).toMatchObject({ kind, status, code: 'C', serverMessage: 'm', operation: 'get', api: 'cloud' });
   expect(transport.released()).toBe(1);
 });
 
-test.each([200, 201, 204, 206, 299])('ApiEndpoint.call() takes status %d for success', async (status) => {
+test.each([200, 201, 204, 206, 299])('ApiEndpoint.call() treats status %d as success', async (status) => {
   const { call, transport } = anEndpoint(() => ({ status }));
   await call();
   expect(transport.released()).toBe(1);
 });
 
-test('ApiEndpoint.call() lets an operation give a status another meaning and its own words', async () => {
+test('ApiEndpoint.call() lets an operation give a status another meaning, with its own message', async () => {
   const { call } = anEndpoint(() => ({ status: 400 }));
   const error = await errorOf(
     call({ ...read, kinds: { 400: 'unauthorized' }, words: { unauthorized: 'wrong login' } }),
@@ -47,7 +47,7 @@ test('ApiEndpoint.call() lets an operation give a status another meaning and its
   expect(error.message).toBe('Cannot get x: wrong login (HTTP 400)');
 });
 
-test('ApiEndpoint.call() sends what it is given to its own host only', async () => {
+test('ApiEndpoint.call() sends its request only to its own host', async () => {
   const { call, requests } = anEndpoint(() => ({ status: 200 }));
   await call(write, { headers: { authorization: 'Bearer t' }, body: '{"a":1}', timeouts: { totalMs: 5 } });
   expect(requests).toEqual([
@@ -66,7 +66,7 @@ test('ApiEndpoint.call() sends what it is given to its own host only', async () 
   ]);
 });
 
-test('ApiEndpoint.call() tells of redirects instead of following them', async () => {
+test('ApiEndpoint.call() reports redirects instead of following them', async () => {
   const { call, requests } = anEndpoint(() => ({ status: 302, headers: { location: 'https://evil/' } }));
   expect((await errorOf(call())).message).toContain('redirect');
   expect(requests).toHaveLength(1);
@@ -79,7 +79,7 @@ test.each(['..', '', 'a/b', '%2e%2e'])('ApiEndpoint.call() does not send a path 
   expect(requests).toHaveLength(0);
 });
 
-test('ApiEndpoint.call() does not send to an address that is none', async () => {
+test('ApiEndpoint.call() does not send to an invalid address', async () => {
   const { call, requests } = anEndpoint(() => ({ status: 200 }), 'host');
   expect((await errorOf(call())).message).toBe('Cannot get x: not sent, because the base URL is not a URL');
   expect(requests).toHaveLength(0);
@@ -106,12 +106,12 @@ test.each([
   expect(records).toMatchObject([{ operation: 'put', code: thrown }]);
 });
 
-test('ApiEndpoint.call() takes anything else that the transport throws for a lost call', async () => {
+test('ApiEndpoint.call() treats anything else that the transport throws as a lost call', async () => {
   const { call } = anEndpoint(() => new TypeError('odd'));
   expect(await errorOf(call(write))).toMatchObject({ kind: 'lost' });
 });
 
-test('ApiEndpoint.call() tells a body that breaks off from one that makes no sense', async () => {
+test('ApiEndpoint.call() distinguishes a body that breaks off from one that makes no sense', async () => {
   const { call } = anEndpoint(() => ({ status: 200, body: '{"a', breaks: new HttpError('lost', 'reset') }));
   expect(await errorOf(call(write))).toMatchObject({ kind: 'lost', status: 200, effectUnknown: true });
   const other = anEndpoint(() => ({ status: 200, chunks: [Buffer.from([0xff])] }));
@@ -123,7 +123,7 @@ test('ApiEndpoint.call() keeps the status of a failure whose body breaks off', a
   expect(await errorOf(call())).toMatchObject({ kind: 'unavailable', status: 500 });
 });
 
-test('ApiEndpoint.call() repeats a GET once whose connection broke at once', async () => {
+test('ApiEndpoint.call() repeats a GET once if its connection broke at once', async () => {
   const { call, requests, records } = anEndpoint((_, count) =>
     count === 0 ? new HttpError('lost', 'reset') : { status: 200 },
   );
@@ -159,13 +159,13 @@ test('ApiEndpoint.call() does not repeat a GET whose answer had begun', async ()
   expect(requests).toHaveLength(1);
 });
 
-test('ApiEndpoint.call() does nothing for a signal that has aborted', async () => {
+test('ApiEndpoint.call() does nothing if its signal has already aborted', async () => {
   const { call, requests } = anEndpoint(() => ({ status: 200 }));
   expect(await errorOf(call(read, { signal: AbortSignal.abort() }))).toMatchObject({ kind: 'aborted' });
   expect(requests).toHaveLength(0);
 });
 
-test('ApiEndpoint.call() sends one of the GETs again whose connections broke together, and all if that one is answered', async () => {
+test('ApiEndpoint.call() repeats one of several GETs whose connections broke together, and all if that one is answered', async () => {
   const down = anEndpoint(() => new HttpError('lost', 'reset'));
   await Promise.all(Array.from({ length: 8 }, () => errorOf(down.call())));
   expect(down.requests).toHaveLength(9);
@@ -186,7 +186,7 @@ test('ApiEndpoint.call() fails at once while the other side is down, and says si
   expect(requests).toHaveLength(5);
 });
 
-test('ApiEndpoint.call() goes on with what the other side does not fail at', async () => {
+test('ApiEndpoint.call() goes on with operations that the other side does not fail at', async () => {
   const { call, requests } = anEndpoint(({ method }) => ({ status: method === 'GET' ? 200 : 500 }));
   for (let count = 0; count < 5; count++) await errorOf(call(write));
   await call();
@@ -195,21 +195,21 @@ test('ApiEndpoint.call() goes on with what the other side does not fail at', asy
   expect(requests.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST', 'POST', 'POST', 'GET', 'GET']);
 });
 
-test('ApiEndpoint.call() says of nobody that what others lost may have taken effect', async () => {
+test("ApiEndpoint.call() does not say that a call may have taken effect because another caller's was lost", async () => {
   const { call } = anEndpoint(() => new HttpError('lost', 'reset'));
   for (let count = 0; count < 5; count++)
     expect((await errorOf(call(write))).message).toContain('no complete answer came, it may have taken effect');
   expect((await errorOf(call(write))).message).toMatch(/; the last: no complete answer came \(.*reset\)$/);
 });
 
-test('ApiEndpoint.call() tells nobody what others asked for in vain', async () => {
+test('ApiEndpoint.call() does not reveal the failed requests of others', async () => {
   const { call } = anEndpoint(() => new HttpError('unreachable', 'Connection refused'));
   for (let count = 0; count < 5; count++) await errorOf(call({ ...read, phrase: 'get secret-project' }));
   expect((await errorOf(call())).message).toMatch(/^Cannot get x: not tried, .*; the last: .*Connection refused/);
   expect((await errorOf(call())).message).not.toContain('secret-project');
 });
 
-test('ApiEndpoint.call() probes once in 30 s, with one request also for a GET, and all is well after a success', async () => {
+test('ApiEndpoint.call() probes once in 30 s, even for a GET with one request, and all is well after a success', async () => {
   let up = false;
   const { call, clock, requests } = anEndpoint(() => (up ? { status: 200 } : new HttpError('lost', 'reset')));
   for (let count = 0; count < 5; count++) await errorOf(call(write));
@@ -238,7 +238,7 @@ test.each([
   expect(requests).toHaveLength(sent);
 });
 
-test('ApiEndpoint.call() does not take slow operations that run out of time for an outage', async () => {
+test('ApiEndpoint.call() does not treat slow operations that time out as an outage', async () => {
   const { call, requests } = anEndpoint(() => new HttpError('lost', 'timeout'));
   for (let count = 0; count < 20; count++) await errorOf(call({ ...write, slow: true }));
   expect(requests).toHaveLength(20);
@@ -256,7 +256,7 @@ test('ApiEndpoint.call() says where the primary of several machines is', async (
   expect((await errorOf(call())).message).toContain('not here; primary: b.example:8000');
 });
 
-test('ApiEndpoint.call() asks for answers as they are, and says of one that is packed all the same what is wrong', async () => {
+test('ApiEndpoint.call() asks for uncompressed answers, and says what is wrong with one that is compressed', async () => {
   const headers = { 'content-encoding': 'GZIP' };
   const packed = gzipSync('{"code":"A","message":"no"}');
   for (const status of [200, 400]) {
@@ -269,7 +269,7 @@ test('ApiEndpoint.call() asks for answers as they are, and says of one that is p
   }
   const odd = anEndpoint(() => ({ status: 200, headers: { 'content-encoding': 'x\u0007y' }, chunks: [packed] }));
   expect((await errorOf(odd.call(read, {}, readTextAnswer))).message).toContain('the answer is encoded, though');
-  // What can be read is read, and where nothing is expected nothing is missed.
+  // What is readable is read, and an answer that should be empty is not missed.
   const plain = anEndpoint(() => ({ status: 200, headers, body: 'x' }));
   expect(await plain.call(read, {}, readTextAnswer)).toBe('x');
   await anEndpoint(() => ({ status: 200, headers, chunks: [packed] })).call();
@@ -286,9 +286,9 @@ test('ApiEndpoint.call() shows nothing of what was sent with other requests', as
   );
 });
 
-test('ApiEndpoint.call() tells nobody by what it blacks out whether a guess at a secret is right', async () => {
+test('ApiEndpoint.call() does not reveal by its redaction whether a guess at a secret is right', async () => {
   const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZG1pbiJ9.c2lnbmF0dXJl';
-  // As servers do of a query that they cannot read.
+  // As servers do for a query that they cannot parse.
   const { call } = anEndpoint(({ body = '' }) => ({
     status: 400,
     body: { code: 'SYNTAX', message: `near ${JSON.parse(body).query}` },
@@ -302,7 +302,7 @@ test('ApiEndpoint.call() tells nobody by what it blacks out whether a guess at a
   for (const guess of [`${known}${token[30]}`, `${known}#`]) expect(await told(guess)).toBe(`near ${guess}`);
 });
 
-test('ApiEndpoint.call() blacks out a secret of the body, and one that the other side knows more of', async () => {
+test('ApiEndpoint.call() redacts a secret of the body, and one that the other side knows more of', async () => {
   const [token, password] = ['eyJhbGciOiJIUzI1NiJ9.c2lnbmF0dXJl', 'a-pass"word-of-theirs'];
   const message = `refused: ${token} with ${password}`;
   const { call } = anEndpoint(() => ({ status: 400, body: { message } }));

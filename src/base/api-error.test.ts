@@ -44,7 +44,7 @@ test('ApiError holds no secret in any of its fields', () => {
   expect(JSON.stringify({ ...error, message: error.message, stack: error.stack })).not.toContain('canary');
 });
 
-test('ApiError leaves no start of a secret where the text is cut', () => {
+test('ApiError does not show the beginning of a secret when it cuts the text', () => {
   for (let before = 4060; before < 4100; before++) {
     const secret = 'Q'.repeat(20);
     const error = new ApiError({ ...deploy, serverMessage: `${' '.repeat(before)}${secret}`, secrets: [secret] });
@@ -102,11 +102,11 @@ test('quoted() keeps a hostile name on one short line', () => {
   expect(quoted('a\nb')).toBe('"a b"');
 });
 
-test('oneLine() takes out control and direction characters', () => {
+test('oneLine() removes control and direction characters', () => {
   expect(oneLine(' a\u0000\u001b[31mb\u2066c\u0085 ')).toBe('a [31mb c');
 });
 
-test('ApiError says which call of which side it was, and how the other side is known to be', () => {
+test('ApiError names the call and the side, and what is known of the other side', () => {
   const held = { retryAfterMs: 5, heldSinceMs: 7, isWithheld: true };
   expect(new ApiError({ ...deploy, ...held })).toMatchObject({
     api: 'cloud',
@@ -119,24 +119,24 @@ test('ApiError says which call of which side it was, and how the other side is k
 });
 
 test.each(['authenticate', 'signIn'])(
-  'ApiError of %s had no effect that matters, whatever became of it',
+  'ApiError of %s had no effect that matters, whatever its outcome',
   (operation) => {
     expect(new ApiError({ ...deploy, operation, kind: 'lost' }).effectUnknown).toBe(false);
   },
 );
 
-test('ApiError of a token that is not yet known had no effect', () => {
+test('ApiError for a token that is not yet known had no effect', () => {
   expect(new ApiError({ ...deploy, kind: 'unavailable', status: 401 }).effectUnknown).toBe(false);
 });
 
-test('isHeldBack() knows calls that were not tried from those that were, and from other errors', () => {
+test('isHeldBack() distinguishes calls that were not tried from those that were, and from other errors', () => {
   const of = (kind: ApiErrorFields['kind'], status?: number) => new ApiError({ ...deploy, kind, status });
   expect([of('unavailable'), of('throttled')].map(isHeldBack)).toEqual([true, true]);
   const others = [of('unavailable', 503), of('throttled', 429), of('lost'), new Error('oops'), { kind: 'throttled' }];
   expect(others.map(isHeldBack)).toEqual(others.map(() => false));
 });
 
-test('ApiError keeps what fits whole, and says nothing of what is empty', () => {
+test('ApiError keeps short texts whole, and omits empty ones', () => {
   const error = new ApiError({ ...deploy, code: ' ', serverMessage: 'm'.repeat(1000) });
   expect([error.code, error.serverMessage]).toEqual([undefined, 'm'.repeat(1000)]);
   expect(quoted('q'.repeat(80))).toBe(`"${'q'.repeat(80)}"`);

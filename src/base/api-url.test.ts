@@ -23,7 +23,7 @@ test.each([
 });
 
 test.each(['orders', 'a-b_c', '...', '.hidden', 'größe', '数据', 'a b', 'a?b', 'a#b', 'a;b', "it's", '😀', 'a:b@c'])(
-  'segmentProblem() lets %j pass, and joinURL() keeps it one segment',
+  'segmentProblem() accepts %j, and joinURL() keeps it one segment',
   (name) => {
     expect(segmentProblem(name)).toBeUndefined();
     const url = new URL(joinURL('https://host/base/', ['v1', 'users', name, 'x']));

@@ -12,7 +12,7 @@ function someBuckets() {
   return { clock, buckets, take };
 }
 
-test('Buckets let a burst go at once, and then one each interval', () => {
+test('Buckets allow a burst at once, and then one each interval', () => {
   const { clock, take } = someBuckets();
   expect([1, 2, 3, 4, 5].map(() => take('a'))).toEqual([0, 0, 0, 100, 200]);
   clock.advance(350);
@@ -21,13 +21,13 @@ test('Buckets let a burst go at once, and then one each interval', () => {
   expect([1, 2, 3, 4].map(() => take('a'))).toEqual([0, 0, 0, 100]);
 });
 
-test('Buckets have one for each name', () => {
+test('Buckets keep one bucket for each name', () => {
   const { buckets, take } = someBuckets();
   for (let count = 0; count < 10; count++) buckets.take('a');
   expect([take('b'), buckets.waitMs('c'), take('a')]).toEqual([0, 0, 800]);
 });
 
-test('Buckets remember none that is full, and lose none that is not', () => {
+test('Buckets forget full buckets, and no others', () => {
   const { clock, buckets } = someBuckets();
   for (let index = 0; index < 1_000; index++, clock.advance(100)) {
     buckets.take('busy');

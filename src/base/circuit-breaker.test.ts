@@ -25,19 +25,19 @@ test('CircuitBreaker opens after failures in a row', () => {
   ]);
 });
 
-test('CircuitBreaker starts counting anew after a success', () => {
+test('CircuitBreaker starts counting again after a success', () => {
   const { breaker, call } = aBreaker();
   for (const outcome of ['failure', 'failure', 'success', 'failure', 'failure'] as const) call(outcome);
   expect(breaker.open).toBe(false);
 });
 
-test('CircuitBreaker takes no notice of neutral outcomes', () => {
+test('CircuitBreaker ignores neutral outcomes', () => {
   const { breaker, call } = aBreaker();
   for (const outcome of ['failure', 'neutral', 'failure', 'neutral', 'failure'] as const) call(outcome);
   expect(breaker.open).toBe(true);
 });
 
-test('CircuitBreaker tells since when and why it refuses', () => {
+test('CircuitBreaker says since when and why it refuses', () => {
   const { breaker, call, clock } = aBreaker();
   call('failure', 'first');
   const since = clock.now();
@@ -53,7 +53,7 @@ test('CircuitBreaker tells since when and why it refuses', () => {
   });
 });
 
-test('CircuitBreaker lets one probe through in its time, and closes when it succeeds', () => {
+test('CircuitBreaker allows one probe after its pause, and closes when it succeeds', () => {
   const { breaker, call, clock } = aBreaker();
   for (let count = 0; count < 3; count++) call('failure');
   clock.advance(30_000);
@@ -76,7 +76,7 @@ test('CircuitBreaker asks callers to come back soon while a probe is under way, 
   expect(breaker.peek('list')?.retryAfterMs).toBe(30_750 + 2_500);
 });
 
-test('CircuitBreaker stays open after a failed, hanging or abandoned probe for another such time', () => {
+test('CircuitBreaker stays open for another pause after a failed, hanging or abandoned probe', () => {
   const { call, breaker, clock } = aBreaker();
   for (let count = 0; count < 3; count++) call('failure');
   for (const outcome of ['failure', 'neutral', undefined] as const) {
@@ -89,7 +89,7 @@ test('CircuitBreaker stays open after a failed, hanging or abandoned probe for a
   }
 });
 
-test('CircuitBreaker draws the time of a probe up to a twentieth longer', () => {
+test('CircuitBreaker makes the pause before a probe up to a twentieth longer by chance', () => {
   const { breaker, call, clock } = aBreaker({ ...noChance, float: () => 0.999 });
   for (let count = 0; count < 3; count++) call('failure');
   clock.advance(31_400);
@@ -98,7 +98,7 @@ test('CircuitBreaker draws the time of a probe up to a twentieth longer', () => 
   expect(breaker.admit('list').admitted).toBe(true);
 });
 
-test('CircuitBreaker makes at most one call in 30 s of an hour of outage', () => {
+test('CircuitBreaker makes at most one call in 30 s during an hour of outage', () => {
   const { call, clock } = aBreaker();
   let calls = 0;
   for (let second = 0; second < 3600; second++) {
@@ -109,7 +109,7 @@ test('CircuitBreaker makes at most one call in 30 s of an hour of outage', () =>
   expect(calls).toBeGreaterThan(100);
 });
 
-test('CircuitBreaker holds back what fails where it is answered, and of other operations makes one call each, or more if that works', () => {
+test('CircuitBreaker holds back answered failures, and tries each other operation once, or more if that works', () => {
   const { breaker, call } = aBreaker();
   for (const operation of ['list', 'get', 'list']) call('failure', 'HTTP 500', operation);
   const first = breaker.admit('signIn');
@@ -126,24 +126,24 @@ test('CircuitBreaker holds back what fails where it is answered, and of other op
   expect(breaker.admit('signIn')).toMatchObject({ admitted: true, probe: false });
 });
 
-test('CircuitBreaker closes with the first success where nothing worked', () => {
+test('CircuitBreaker closes with the first success if nothing worked', () => {
   const { breaker, call, clock } = aBreaker();
   for (const operation of ['list', 'get', 'list', 'put']) call('failure', 'HTTP 500', operation);
   clock.advance(35_000);
   expect([call('success', '', 'get'), breaker.open, call('success')]).toEqual([true, false, true]);
 });
 
-test('CircuitBreaker lets an operation go that works again beside others that do, and is closed when none is left', () => {
+test('CircuitBreaker releases an operation that works again while others do, and closes when none is left', () => {
   const { breaker, call, clock } = aBreaker();
   for (const operation of ['list', 'get', 'list']) call('failure', 'HTTP 500', operation);
   call('success', '', 'signIn');
   clock.advance(35_000);
   expect([call('success', '', 'get'), call('success', '', 'get'), breaker.open]).toEqual([true, true, true]);
-  // At once, as what one of them does the next may do, too.
+  // At once: if one of them works again, the next may, too.
   expect([call('success'), breaker.open]).toEqual([true, false]);
 });
 
-test('CircuitBreaker gives probes to operations by turns, as long as each is asked for', () => {
+test('CircuitBreaker gives operations probes in turn, as long as each is requested', () => {
   const { call, clock } = aBreaker();
   for (const operation of ['list', 'signIn', 'list']) call('failure', 'HTTP 500', operation);
   const probed: string[] = [];
@@ -155,12 +155,12 @@ test('CircuitBreaker gives probes to operations by turns, as long as each is ask
   expect(probed).toEqual(['list', 'signIn', 'list', 'signIn', 'list', 'signIn']);
 });
 
-test('CircuitBreaker lets an operation that is asked for seldom have its turn, whatever others fail at', () => {
+test('CircuitBreaker gives a rare operation its turn, whatever others fail at', () => {
   const { call, clock } = aBreaker();
   const busy = ['a', 'b'];
   for (const operation of [...busy, 'c']) call('failure', 'HTTP 500', operation);
   let seconds = 0;
-  // Each of those that fail asks at once when it may; the one that works again comes two seconds later.
+  // Each failing operation asks as soon as it may; the one that works again comes two seconds later.
   for (let isLate = 0; seconds < 600; seconds++) {
     for (const operation of busy) if (call('failure', 'HTTP 500', operation)) isLate = 2;
     if (isLate-- <= 0 && call('success', '', 'c')) break;
@@ -169,7 +169,7 @@ test('CircuitBreaker lets an operation that is asked for seldom have its turn, w
   expect(seconds).toBeLessThan(120);
 });
 
-test('CircuitBreaker lets other operations have probes before one that is never answered', () => {
+test('CircuitBreaker gives probes to other operations before one that is never answered', () => {
   const { breaker, call, clock } = aBreaker();
   for (let count = 0; count < 3; count++) call('unanswered', 'timeout', 'hangs');
   clock.advance(30_000);
@@ -180,7 +180,7 @@ test('CircuitBreaker lets other operations have probes before one that is never 
   ]);
 });
 
-test('CircuitBreaker forgets what nobody asks for any more', () => {
+test('CircuitBreaker forgets operations that nobody requests any more', () => {
   const { breaker, call, clock } = aBreaker();
   for (const operation of ['list', 'destroy', 'list']) call('failure', 'HTTP 500', operation);
   call('success', '', 'get');
@@ -189,7 +189,7 @@ test('CircuitBreaker forgets what nobody asks for any more', () => {
   expect(breaker.open).toBe(false);
 });
 
-test('CircuitBreaker takes an operation that works for one that fails only after failures in a row', () => {
+test('CircuitBreaker treats a working operation as failing only after failures in a row', () => {
   const { call } = aBreaker();
   for (let count = 0; count < 3; count++) call('failure');
   call('success', '', 'signIn');
@@ -200,7 +200,7 @@ test('CircuitBreaker takes an operation that works for one that fails only after
   ]);
 });
 
-test('CircuitBreaker holds back all operations where nothing is answered, and finds out anew what fails once something is', () => {
+test('CircuitBreaker holds back all operations if nothing is answered, and learns again what fails once something is', () => {
   const { breaker, call, clock } = aBreaker();
   for (const operation of ['list', 'signIn', 'list']) call('unanswered', 'reset', operation);
   expect([call('success', '', 'put'), call('success', '', 'signIn')]).toEqual([false, false]);
@@ -210,7 +210,7 @@ test('CircuitBreaker holds back all operations where nothing is answered, and fi
   expect([call('success', '', 'put'), breaker.open]).toEqual([false, true]);
 });
 
-test('CircuitBreaker that closed knows nothing any more of what failed', () => {
+test('CircuitBreaker that has closed no longer knows what failed', () => {
   const { breaker, call, clock } = aBreaker();
   for (let count = 0; count < 3; count++) call('unanswered', 'reset');
   clock.advance(30_000);
@@ -219,7 +219,7 @@ test('CircuitBreaker that closed knows nothing any more of what failed', () => {
   expect([breaker.open, call('success', '', 'signIn')]).toEqual([true, true]);
 });
 
-test('CircuitBreaker takes five failures in a row for an outage, and probes each half minute, where nobody says otherwise', () => {
+test('CircuitBreaker by default treats five failures in a row as an outage, and probes every half minute', () => {
   const clock = manualClock();
   const breaker = new CircuitBreaker({ clock, random: noChance });
   const opened = Array.from({ length: 5 }, () => {
@@ -234,7 +234,7 @@ test('CircuitBreaker takes five failures in a row for an outage, and probes each
   expect(breaker.admit('list')).toMatchObject({ admitted: true, probe: true });
 });
 
-test('CircuitBreaker remembers for a minute after its probe what fails and is not asked for', () => {
+test('CircuitBreaker remembers a failing operation that nobody requests for a minute after its probe', () => {
   const { breaker, call, clock } = aBreaker();
   for (const operation of ['list', 'destroy', 'list']) call('failure', 'HTTP 500', operation);
   clock.advance(90_000);
@@ -242,7 +242,7 @@ test('CircuitBreaker remembers for a minute after its probe what fails and is no
   expect(breaker.open).toBe(true);
 });
 
-test('CircuitBreaker that closed knows no operation any more that failed', () => {
+test('CircuitBreaker that has closed no longer knows which operations failed', () => {
   const { breaker, call, clock } = aBreaker();
   for (const operation of ['get', 'list', 'list']) call('failure', 'HTTP 500', operation);
   clock.advance(35_000);
@@ -251,7 +251,7 @@ test('CircuitBreaker that closed knows no operation any more that failed', () =>
   expect([breaker.open, call('success', '', 'get'), call('success', '', 'get')]).toEqual([true, true, true]);
 });
 
-test('CircuitBreaker does not take a first call that is under way for one that worked', () => {
+test('CircuitBreaker does not count a first call under way as one that worked', () => {
   const { breaker, call, clock } = aBreaker();
   for (const operation of ['get', 'list', 'list']) call('failure', 'HTTP 500', operation);
   breaker.admit('signIn');
@@ -260,7 +260,7 @@ test('CircuitBreaker does not take a first call that is under way for one that w
   expect(breaker.open).toBe(false);
 });
 
-test('CircuitBreaker counts unanswered calls in a row: one that is answered between them ends the row', () => {
+test('CircuitBreaker counts unanswered calls in a row: an answered one in between ends the row', () => {
   const { call } = aBreaker();
   for (let count = 0; count < 3; count++) call('failure');
   call('success', '', 'signIn');
@@ -278,7 +278,7 @@ test('CircuitBreaker closes with the first success after nothing was answered, w
   expect([call('success', '', 'put'), breaker.open]).toEqual([true, false]);
 });
 
-test('CircuitBreaker tries anew what worked before nothing was answered', () => {
+test('CircuitBreaker tries again what worked before nothing was answered', () => {
   const { breaker, call, clock } = aBreaker();
   for (let count = 0; count < 3; count++) call('failure');
   for (const operation of ['signIn', 'get']) call('success', '', operation);

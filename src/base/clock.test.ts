@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { sleep, systemClock } from './clock.ts';
 
-test('sleep() resolves when its time has come', async () => {
+test('sleep() resolves when its time is over', async () => {
   const clock = virtualClock();
   let over = false;
   void sleep(clock, 1_000).then(() => {
@@ -14,7 +14,7 @@ test('sleep() resolves when its time has come', async () => {
   expect(over).toBe(true);
 });
 
-test('sleep() resolves at once when the signal aborts or has, and leaves no timer', async () => {
+test('sleep() resolves at once when the signal aborts or has aborted, and leaves no timer', async () => {
   const clock = virtualClock();
   const stop = new AbortController();
   const sleeping = sleep(clock, 1_000, stop.signal);
@@ -24,7 +24,7 @@ test('sleep() resolves at once when the signal aborts or has, and leaves no time
   expect(clock.timers()).toBe(0);
 });
 
-test('systemClock never fires early for a delay that is longer than the platform can count, and can be cancelled', async () => {
+test('systemClock never fires early for a delay too long for the platform, and can be cancelled', async () => {
   let fired = false;
   const cancels = [2 ** 31, Number.MAX_SAFE_INTEGER].map((delayMs) =>
     systemClock.after(delayMs, () => {

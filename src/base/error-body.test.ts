@@ -20,7 +20,7 @@ test.each([
   expect(await readErrorBody(anAnswer([text]))).toEqual(expected);
 });
 
-test('readErrorBody() reads no more than it needs of a body without end', async () => {
+test('readErrorBody() reads no more than it needs of an endless body', async () => {
   let sent = 0;
   async function* endless() {
     for (;;) {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { forAll, messageOf, TerminalError, TransientError } from './errors.ts';
 
-test('Errors carry reason, cause and the time that the other side asked for', () => {
+test('Errors carry reason, cause and the pause that the other side requested', () => {
   const cause = new Error('below');
   expect(new TransientError('Busy', 'Later', { retryAfterMs: 5, cause })).toMatchObject({
     name: 'TransientError',

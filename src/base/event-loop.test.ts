@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { manualClock } from '../../test/support/clock.ts';
 import { EventLoopWatch } from './event-loop.ts';
 
-/** A loop whose timers run only while it does not stand still. */
+/** A loop whose timers run only while it is not blocked. */
 function aLoop() {
   const clock = manualClock();
   let standingMs = 0;
@@ -16,7 +16,7 @@ function aLoop() {
   return { clock, watch, standStill };
 }
 
-test('EventLoopWatch finds nothing wrong with a loop that runs, or that was held up for a moment', () => {
+test('EventLoopWatch finds nothing wrong with a loop that runs, or was blocked for a moment', () => {
   const { clock, watch, standStill } = aLoop();
   clock.advance(3_600_000);
   for (let count = 0; count < 20; count++) standStill(500);
@@ -31,7 +31,7 @@ test('EventLoopWatch finds nothing wrong with a process that was frozen once, ho
   expect(watch.problem()).toBeUndefined();
 });
 
-test('EventLoopWatch tells of a loop that stands still again and again, until it does no more', () => {
+test('EventLoopWatch reports a loop that is blocked again and again, until it no longer is', () => {
   const { clock, watch, standStill } = aLoop();
   for (let count = 0; count < 3; count++) standStill(8_000);
   expect(watch.problem()).toBe('The event loop was blocked 3 times in the last minutes, for up to 8 s');

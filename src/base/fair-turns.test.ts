@@ -15,15 +15,15 @@ function someTurns(items: Readonly<Record<string, Name>>) {
   return { turns, all };
 }
 
-test('FairTurns gives each party a turn, and one of each party in its order', () => {
+test('FairTurns gives each party a turn, and keeps the order within each party', () => {
   const { all } = someTurns({ n1: 'noisy', n2: 'noisy', n3: 'noisy', o1: 'one', o2: 'one', t1: 'two' });
   expect(all()).toEqual(['n1', 'o1', 't1', 'n2', 'o2', 'n3']);
 });
 
-test('FairTurns gives no more turns to a party of which many wait than to those of which one comes after the other', () => {
+test('FairTurns gives a party with many waiting no more turns than parties that come one after the other', () => {
   const { turns } = someTurns({ n1: 'noisy', n2: 'noisy', n3: 'noisy', n4: 'noisy', one: 'one' });
   const taken: string[] = [];
-  // Only one of the two others waits at any time, as where few hands are free.
+  // Only one of the two others waits at any time, as when few workers are free.
   for (let count = 0; count < 9; count++) {
     const item = turns.take() ?? '';
     taken.push(item[0] ?? '');
@@ -33,14 +33,14 @@ test('FairTurns gives no more turns to a party of which many wait than to those 
   expect(taken.join('')).toBe('notnotnot');
 });
 
-test('FairTurns saves up no turns for who did not wait', () => {
+test('FairTurns saves up no turns for a party that did not wait', () => {
   const { turns, all } = someTurns({ n1: 'noisy', n2: 'noisy', n3: 'noisy', n4: 'noisy' });
   expect([turns.take(), turns.take()]).toEqual(['n1', 'n2']);
   for (const item of ['o1', 'o2', 'o3']) turns.add(item, parties.one);
   expect(all()).toEqual(['o1', 'n3', 'o2', 'n4', 'o3']);
 });
 
-test('FairTurns forgets parties that had their turns, also where somebody waits all the time', () => {
+test('FairTurns forgets parties that had their turns, even if somebody always waits', () => {
   const { turns } = someTurns({ n1: 'noisy' });
   for (let count = 0; count < 1_000; count++) {
     turns.add(`n-${count}`, parties.noisy);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Heap } from './heap.ts';
 
-test('Heap hands out what comes first, whatever was put in and taken out before', () => {
+test('Heap returns the first item, whatever was added and removed before', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.integer())), (moves) => {
       const heap = new Heap<number>((one, other) => one < other);

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { networksOf, specialUseOf } from './address.ts';
 import { type ConnectionGuard, createUndiciTransport, HttpError, type Lookup, readText } from './http.ts';
 
-/* Where connections may go is decided by the address that each one really goes to. */
+/* Connections are allowed or refused by the address that each one really goes to. */
 
-/** Counts what arrives, at two addresses of this machine: 127.0.0.1 stands for a public one, 127.0.0.2 for one inside. */
+/** Counts requests at two addresses of this machine: 127.0.0.1 plays a public address, 127.0.0.2 an internal one. */
 const arrived = { outside: 0, inside: 0 };
 const outside = createServer((_request, response) => {
   arrived.outside++;
-  // Each request needs a connection of its own, and so a name that is resolved again.
+  // Each request needs a new connection, and so resolves the name again.
   response.writeHead(200, { connection: 'close' }).end('outside');
 });
 const inside = createServer((_request, response) => {
@@ -40,7 +40,7 @@ const guard: ConnectionGuard = {
   },
 };
 
-/** Answers one after the other, the last one for ever. */
+/** Gives the answers one after the other, then always the last one. */
 function resolver(...answers: readonly (readonly string[])[]): Lookup & { readonly asked: string[] } {
   const asked: string[] = [];
   const lookup: Lookup = (hostname, _options, callback) => {
@@ -69,7 +69,7 @@ async function ask(options: Parameters<typeof createUndiciTransport>[0], ...urls
   return answers;
 }
 
-test('A name that means another address for the next connection gains nothing (DNS rebinding)', async () => {
+test('A name that resolves to another address for the next connection gains nothing (DNS rebinding)', async () => {
   const lookup = resolver(['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1']);
   const url = `http://cloud.test:${port}/`;
   const before = { ...arrived };
@@ -78,12 +78,12 @@ test('A name that means another address for the next connection gains nothing (D
     'unreachable: "cloud.test" is at 127.0.0.2, a loopback address',
     'outside',
   ]);
-  // Nobody asks a second time for a connection that was judged: there is no gap between the look and the use.
+  // The name is not resolved a second time after the check: there is no gap between check and use.
   expect(lookup.asked).toHaveLength(3);
   expect([arrived.outside - before.outside, arrived.inside - before.inside]).toEqual([2, 0]);
 });
 
-test('Of several addresses of a name only those are used that may be', async () => {
+test('If a name has several addresses, only allowed ones are used', async () => {
   const url = `http://cloud.test:${port}/`;
   const before = arrived.inside;
   expect(await ask({ guard, lookup: resolver(['127.0.0.2', '127.0.0.1', '169.254.169.254']) }, url)).toEqual([
@@ -96,7 +96,7 @@ test('Of several addresses of a name only those are used that may be', async () 
   expect(arrived.inside).toBe(before);
 });
 
-test.each(['http', 'https'])('Addresses in %s URLs are judged in every form, without a look-up', async (scheme) => {
+test.each(['http', 'https'])('Addresses in %s URLs are checked in every form, without a look-up', async (scheme) => {
   const lookup = resolver(['127.0.0.1']);
   const before = arrived.inside;
   const hosts = ['127.0.0.2', '2130706434', '0x7f.2', '0177.0.0.2', '[::ffff:127.0.0.2]', '0.0.0.0', '[::]', '[::1]'];
@@ -108,12 +108,12 @@ test.each(['http', 'https'])('Addresses in %s URLs are judged in every form, wit
   expect(arrived.inside).toBe(before);
 });
 
-test('Names are judged for https, too', async () => {
+test('Names are checked for https, too', async () => {
   const [answer] = await ask({ guard, lookup: resolver(['fd00::1']) }, 'https://cloud.test/');
   expect(answer).toBe('unreachable: "cloud.test" is at fd00::1, a private address');
 });
 
-test('A name that the system resolves is judged', async () => {
+test('A name that the system resolves is checked', async () => {
   const before = arrived.outside;
   const none = { ...guard, refusalOf: (host: string, address: string) => `${host} may not be ${address}` };
   expect(await ask({ guard: none }, `http://localhost:${port}/`)).toEqual([
@@ -122,7 +122,7 @@ test('A name that the system resolves is judged', async () => {
   expect(arrived.outside).toBe(before);
 });
 
-test('What is trusted may be anywhere, and only that', async () => {
+test('Trusted hosts may be anywhere, and only those', async () => {
   const trusting = { ...guard, trusts: (origin: string) => origin === `http://cloud.test:${port}` };
   const options = { guard: trusting, lookup: resolver(['127.0.0.2']) };
   expect(await ask(options, `http://other.test:${port}/`)).toEqual([
@@ -132,7 +132,7 @@ test('What is trusted may be anywhere, and only that', async () => {
   expect(await ask(literal, `http://127.0.0.2:${port}/`)).toEqual(['inside']);
 });
 
-test('Many calls at once to a refused address all end, and the transport goes on working', async () => {
+test('Many simultaneous calls to a refused address all end, and the transport still works', async () => {
   const transport = createUndiciTransport({ guard, lookup: resolver(['10.0.0.1']) });
   for (const host of ['cloud.test', '10.0.0.1']) {
     const calls = Array.from({ length: 100 }, () => transport({ method: 'GET', url: `http://${host}:${port}/` }));

@@ -16,7 +16,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A server with the first certificate, and a proxy that leads every name to it, or answers all with `refusal`. */
+/** A server with the first certificate, and a proxy that connects every name to it, or answers everything with `refusal`. */
 async function bench(refusal?: number) {
   const target = await listening(
     createServer({ ...FIRST }, (request, response) => response.end(`to ${request.headers.host}`)),
@@ -44,7 +44,7 @@ async function bench(refusal?: number) {
   return { ask, asked };
 }
 
-test('a proxy leads to a server that no name leads to, and that is trusted by its own certificate', async () => {
+test('a proxy reaches a server whose name does not resolve, and the server is trusted by its own certificate', async () => {
   const { ask, asked } = await bench();
   expect(await ask(FIRST.cert, 'https://nowhere.test:6443/', 'localhost')).toBe('to nowhere.test:6443');
   expect(asked).toEqual([`nowhere.test:6443 Basic ${btoa('me:sesame')}`]);
@@ -53,7 +53,7 @@ test('a proxy leads to a server that no name leads to, and that is trusted by it
   await expect(ask(SECOND.cert)).rejects.toThrow(/self-signed|SELF_SIGNED/);
 });
 
-test('a proxy that refuses is told of, without its password', async () => {
+test('a refusal by a proxy is reported, without its password', async () => {
   const { ask } = await bench(403);
   const error = await ask(FIRST.cert).catch((reason: unknown) => reason);
   expect(String(error)).toMatch(/Proxy response \(403\)/);

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { FIRST, SECOND } from '../../test/support/certificates.ts';
 import { createUndiciTransport, type HttpResponse, readText, type UndiciTransportOptions } from './http.ts';
 
-/** A server with the first certificate, and what a transport with these options is answered or fails with. */
+/** A server with the first certificate. Returns a call of a transport with these options. */
 async function bench(options: UndiciTransportOptions) {
   const server = createServer({ ...FIRST }, (_request, response) => {
     response.writeHead(200, { connection: 'close' }).end('ok');
@@ -22,7 +22,7 @@ async function bench(options: UndiciTransportOptions) {
   return async () => readText(await transport({ method: 'GET', url }), 10);
 }
 
-test('a server is trusted by the certificates that are given, and by no others', async () => {
+test('a server is trusted by the given certificates, and by no others', async () => {
   await expect((await bench({ ca: FIRST.cert }))()).resolves.toBe('ok');
   await expect((await bench({ ca: SECOND.cert }))()).rejects.toThrow(/self-signed|SELF_SIGNED/);
   await expect((await bench({}))()).rejects.toThrow(/: self-signed certificate \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/);
@@ -36,8 +36,8 @@ test('a server is trusted by the certificates that are given, and by no others',
   await expect((await bench({ ca: SECOND.cert, guard }))()).rejects.toThrow(/self-signed|SELF_SIGNED/);
 });
 
-test('the certificates to trust are read once, not for each connection', async () => {
-  // So many that reading them takes much longer than a connection.
+test('trusted certificates are parsed once, not for each connection', async () => {
+  // So many that parsing them takes much longer than a connection.
   const ca = [...Array.from({ length: 10 }, () => rootCertificates).flat(), FIRST.cert].join('\n');
   const reading = millis(() => createSecureContext({ ca }));
   const ask = await bench({ ca });
@@ -56,7 +56,7 @@ function millis(work: () => unknown): number {
   return (user + system) / 1000;
 }
 
-test('a server that cannot be trusted, or speaks another TLS or none, is told of without what OpenSSL says of itself', async () => {
+test("a server that is not trusted, or speaks another TLS or none, is reported without OpenSSL's internals", async () => {
   const untrusted = await (await bench({}))().catch((error: unknown) => error);
   expect(untrusted).toMatchObject({ kind: 'unreachable', isUntrusted: true });
 
@@ -81,7 +81,7 @@ test('a server that cannot be trusted, or speaks another TLS or none, is told of
   }
 });
 
-test('a client certificate that was renewed is shown with the next request, while what is under way with the former one ends', async () => {
+test('a renewed client certificate is used from the next request on, while requests with the former one can end', async () => {
   const open: ServerResponse[] = [];
   const server = createServer(
     { ...FIRST, requestCert: true, rejectUnauthorized: false },
@@ -115,7 +115,7 @@ test('a client certificate that was renewed is shown with the next request, whil
   expect(await text(slow)).toBe('first to its end');
 });
 
-test('a transport that is closed ends what is under way with a former client certificate, too', async () => {
+test('closing a transport also ends requests with a former client certificate', async () => {
   const server = createServer({ ...FIRST, requestCert: true, rejectUnauthorized: false }, (_request, response) => {
     response.write('begun');
   });

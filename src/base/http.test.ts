@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createSocketServer, type Socket } fro
 import { expect, onTestFinished, test } from 'vitest';
 import { createUndiciTransport, HttpError, type HttpRequest, readText } from './http.ts';
 
-/** A server on loopback and a transport; both go with the test. */
+/** A server on loopback and a transport. Both end with the test. */
 async function withServer(
   listener: RequestListener,
   work: (
@@ -42,7 +42,7 @@ async function errorOf(promise: Promise<unknown>): Promise<HttpError> {
   throw new Error('It did not fail');
 }
 
-test('The transport sends method, headers and body, and gives back status, headers and body', async () => {
+test('The transport sends method, headers and body, and returns status, headers and body', async () => {
   await withServer(
     async (request, response) => {
       let body = '';
@@ -60,18 +60,18 @@ test('The transport sends method, headers and body, and gives back status, heade
   );
 });
 
-test('The transport uses connections again', async () => {
+test('The transport reuses connections', async () => {
   await withServer(
     (_request, response) => response.end('ok'),
     async (_url, ask, connections) => {
       for (let count = 0; count < 20; count++) expect(await ask()).toBe('200 ok');
-      // A second one is opened while the end of the first answer is still on its way.
+      // A second connection is opened while the end of the first answer is still on its way.
       expect(connections()).toBeLessThanOrEqual(2);
     },
   );
 });
 
-test('The transport closes a connection that nobody uses, though the server would keep it for longer', async () => {
+test('The transport closes an idle connection, even if the server would keep it longer', async () => {
   const server = createServer({ keepAliveTimeout: 75_000 }, (_request, response) => response.end('ok'));
   const closed = new Promise<void>((resolve) => {
     server.on('connection', (socket) => socket.once('close', () => resolve()));
@@ -88,7 +88,7 @@ test('The transport closes a connection that nobody uses, though the server woul
   await closed;
 });
 
-test('The transport follows no redirect: credentials go to the named host only', async () => {
+test('The transport follows no redirect: credentials go only to the named host', async () => {
   let requests = 0;
   await withServer(
     (_request, response) => {
@@ -102,7 +102,7 @@ test('The transport follows no redirect: credentials go to the named host only',
   );
 });
 
-test('The transport knows that what nobody listened to was surely not sent', async () => {
+test('The transport knows that a request was not sent if nothing was listening', async () => {
   const closed = createServer();
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
   const { port } = closed.address() as AddressInfo;
@@ -117,7 +117,7 @@ test('The transport knows that what nobody listened to was surely not sent', asy
   await transport.close();
 });
 
-test('The transport knows that what broke after it was sent may have taken effect', async () => {
+test('The transport knows that a request that broke after it was sent may have taken effect', async () => {
   await withServer(
     (request) => request.socket.destroy(),
     async (_url, ask) => {
@@ -127,7 +127,7 @@ test('The transport knows that what broke after it was sent may have taken effec
   );
 });
 
-test('The transport knows an answer that breaks off from one that is whole', async () => {
+test('The transport distinguishes an answer that breaks off from a complete one', async () => {
   await withServer(
     (_request, response) => {
       response.writeHead(200, { 'content-length': '100' });
@@ -139,7 +139,7 @@ test('The transport knows an answer that breaks off from one that is whole', asy
   );
 });
 
-test('The transport waits no longer than it may, for headers, between pieces, and in all', async () => {
+test('The transport keeps to its time limits: for headers, between pieces, and in total', async () => {
   await withServer(
     (request, response) => {
       if (request.url === '/body') response.write('start');
@@ -175,7 +175,7 @@ test('The transport ends at once when the caller gives up, before and during the
   );
 });
 
-test('readText() reads no more than it may', async () => {
+test('readText() keeps to its limit', async () => {
   await withServer(
     (_request, response) => {
       response.end('x'.repeat(1_001));
@@ -200,7 +200,7 @@ test('The transport shows no path, query or header in an error: they may hold se
   await transport.close();
 });
 
-test('The transport takes a server that does not speak TLS for unreachable', async () => {
+test('The transport treats a server that does not speak TLS as unreachable', async () => {
   const sockets: Socket[] = [];
   const server = createSocketServer((socket) => {
     sockets.push(socket);
@@ -216,7 +216,7 @@ test('The transport takes a server that does not speak TLS for unreachable', asy
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('the transport leaves no timer and no listener behind when the answer was read', async () => {
+test('The transport leaves no timer and no listener behind after the answer was read', async () => {
   await withServer(
     (_request, response) => response.end('ok'),
     async (_url, ask) => {
@@ -231,7 +231,7 @@ test('the transport leaves no timer and no listener behind when the answer was r
   );
 });
 
-test('The transport asks when the first byte is about to leave, however long it waited for a connection', async () => {
+test('The transport asks right before the first byte is sent, however long it waited for a connection', async () => {
   const seen: string[] = [];
   const held = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();

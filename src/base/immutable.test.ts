@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { frozen, frozenCopy } from './immutable.ts';
 
-test('frozen() gives the same value, in which nothing can be changed at any depth', () => {
+test('frozen() returns the same value, immutable at any depth', () => {
   const value = { spec: { names: ['a', { b: 1 }] }, none: null, text: 'x' };
   expect(frozen(value)).toBe(value);
   const parts = [value, value.spec, value.spec.names, value.spec.names[1]];
@@ -10,7 +10,7 @@ test('frozen() gives the same value, in which nothing can be changed at any dept
 
 test.each([1, 'a', null, undefined])('frozen() leaves %s as it is', (value) => expect(frozen(value)).toBe(value));
 
-test('frozenCopy() gives what cannot be changed, neither in itself nor through what it was made of', () => {
+test('frozenCopy() returns a value that cannot be changed, not even through its original', () => {
   const shared = frozen({ b: 1 });
   const value = { names: ['a', { c: 2 }], shared };
   const copy = frozenCopy(value);

@@ -13,7 +13,7 @@ function read(chunks: readonly (string | Uint8Array)[], options: Partial<SplitOp
   );
 }
 
-/** The bytes in pieces of the given sizes, over and over. */
+/** Yields the bytes in pieces of the given sizes, again and again. */
 function cut(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (let start = 0, turn = 0; start < bytes.length; turn++) {
@@ -81,9 +81,12 @@ test.each([
   ['{"canary":[]}', ', but an object'],
   ['null', ', but null'],
   ['1', ', but a number'],
-])('readSplitJson() says of %j what it is instead of an array, in words that are known', async (text, words) => {
-  await expect(read([text])).rejects.toThrow(new RegExp(`^the answer is not an array${words}$`));
-});
+])(
+  'readSplitJson() says what %j is instead of an array, with no text of it except expected names',
+  async (text, words) => {
+    await expect(read([text])).rejects.toThrow(new RegExp(`^the answer is not an array${words}$`));
+  },
+);
 
 test.each([
   '[1]',
@@ -104,12 +107,12 @@ test.each([
   ['the whole', [`[${`"${'x'.repeat(2_000)}",`.repeat(500)}1]`]],
   ['one element', [`["${'x'.repeat(100_001)}"]`]],
   ['an element that never ends', ['["', 'x'.repeat(60_000), 'x'.repeat(60_000)]],
-  ['what is around the elements', [`[1]${' '.repeat(100_001)}`]],
+  ['the text around the elements', [`[1]${' '.repeat(100_001)}`]],
 ])('readSplitJson() refuses a text in which %s is too large', async (_, chunks) => {
   await expect(read(chunks)).rejects.toThrow('larger than');
 });
 
-test('readSplitJson() makes nothing of more elements than it may', async () => {
+test('readSplitJson() parses no more elements than allowed', async () => {
   const made: number[] = [];
   const chunks = [`[${'{},'.repeat(1_000)}`, '{},{}]'];
   const reading = readSplitJson(streamOf(chunks), LIMITS, new Pace(manualClock()), (_, index) => made.push(index));
@@ -117,7 +120,7 @@ test('readSplitJson() makes nothing of more elements than it may', async () => {
   expect(made).toHaveLength(1_000);
 });
 
-test('readSplitJson() finds its member by a key that is cut anywhere, also within an escape', async () => {
+test('readSplitJson() finds its member by a key that is cut anywhere, even within an escape', async () => {
   const bytes = Buffer.from('{"a\\\\":["\\\\\\""],"\\u0061nswers":["\\\\","\\"]",{"a":"}"}]}');
   const { answers, ...outer } = JSON.parse(bytes.toString());
   for (let first = 1; first < bytes.length; first++) {
@@ -126,15 +129,15 @@ test('readSplitJson() finds its member by a key that is cut anywhere, also withi
   }
 });
 
-test('readSplitJson() refuses nesting that would break whoever walks through it', async () => {
+test('readSplitJson() refuses nesting too deep for code that walks through it', async () => {
   await expect(read([`[${'['.repeat(600)}${']'.repeat(600)}]`])).rejects.toThrow('nested too deeply');
 });
 
-test('readSplitJson() refuses invalid UTF-8 rather than guess letters', async () => {
+test('readSplitJson() refuses invalid UTF-8 instead of guessing characters', async () => {
   await expect(read([Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d])])).rejects.toThrow('UTF-8');
 });
 
-test('readSplitJson() takes any key for what it is, however long', async () => {
+test('readSplitJson() accepts any key, however long', async () => {
   const key = 'k'.repeat(5000);
   expect((await read([`{"${key}":[1],"answers":[2]}`], { member: 'answers' })).elements).toEqual([2]);
 });
@@ -151,7 +154,7 @@ test('readSplitJson() gives other work a turn between elements', async () => {
   expect(rests).toBe(20);
 });
 
-test('readSplitJson() reads any JSON array however it is cut, also inside letters', async () => {
+test('readSplitJson() reads any JSON array however it is cut, even within characters', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.jsonValue()), fc.array(fc.integer({ min: 1, max: 7 })), async (value, sizes) => {
       const bytes = Buffer.from(JSON.stringify(value, null, sizes.length % 3));
@@ -191,7 +194,7 @@ test('readSplitJson() agrees with JSON.parse on every damaged text, or refuses i
   );
 });
 
-test('parseJson() keeps long integers exact where asked to', () => {
+test('parseJson() keeps long integers exact if asked to', () => {
   const bytes = Buffer.from('{"a":9007199254740993,"b":-9007199254740993,"c":1.2345678901234567,"d":[12]}');
   expect(parseJson(bytes, true)).toEqual({
     a: 9007199254740993n,
@@ -206,7 +209,7 @@ test('parseJson() quotes nothing of what it refuses', () => {
   expect(() => parseJson(Buffer.from('secret'))).toThrow(/^the answer is not valid JSON$/);
 });
 
-test('JsonSplitter holds no more than the limit of one element', () => {
+test('JsonSplitter keeps no more than the limit of one element', () => {
   const splitter = new JsonSplitter({ maxBytes: 1_000_000, maxElementBytes: 10, maxElements: 10 });
   expect(splitter.push(Buffer.from('[1,2,'))).toHaveLength(2);
   expect(() => splitter.push(Buffer.from('"0123456789"'))).toThrow('one element of the answer is larger than 10 bytes');

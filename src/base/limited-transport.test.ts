@@ -19,7 +19,7 @@ function aTransport(limit: number) {
 }
 
 describe('limitedTransport()', () => {
-  it('lets so many wait for their answers, and the others for their turn, in order', async () => {
+  it('sends that many requests at once, and lets the others wait for their turn, in order', async () => {
     const { sent, send, settle, urls } = aTransport(2);
     const all = ['a', 'b', 'c', 'd'].map((url) => send(url));
     await settle();
@@ -34,7 +34,7 @@ describe('limitedTransport()', () => {
     expect((await Promise.all(all)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
-  it('gives the place of a request that failed to the next one', async () => {
+  it('gives the place of a failed request to the next one', async () => {
     const { sent, send, settle, urls } = aTransport(1);
     const failing = send('a');
     const next = send('b');
@@ -47,7 +47,7 @@ describe('limitedTransport()', () => {
     await next;
   });
 
-  it("lets a request that is given up while it waits go unsent, and take nobody's turn", async () => {
+  it("does not send a request that is given up while it waits, and gives it nobody's turn", async () => {
     const { sent, send, settle, urls } = aTransport(1);
     const first = send('a');
     const given = new AbortController();

@@ -3,9 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { listenErrorMessage } from './listen-error.ts';
 
-test('listenErrorMessage() says of an address that is taken which one, and how to name another', async ({
-  onTestFinished,
-}) => {
+test('listenErrorMessage() says which address is in use, and how to name another', async ({ onTestFinished }) => {
   const taken = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void taken.close());
   await once(taken, 'listening');
@@ -28,7 +26,7 @@ test.each([
   expect(listenErrorMessage(Object.assign(new Error('it failed'), fields), '--health-address')).toMatch(told);
 });
 
-test('listenErrorMessage() has nothing to add to what is no failure to listen', () => {
+test('listenErrorMessage() adds nothing to other errors', () => {
   expect(listenErrorMessage(new Error('Bad certificate'), '--port')).toBe('Bad certificate');
   expect(listenErrorMessage('odd', '--port')).toBe('odd');
 });

@@ -19,7 +19,7 @@ test('createLog() writes one line of JSON with time, level and message', () => {
   });
 });
 
-test('createLog() hides what stands under the name of a secret, three levels deep', () => {
+test('createLog() hides values under the name of a secret, three levels deep', () => {
   const { log, lines } = aLog();
   const secrets = {
     password: 'canary',
@@ -45,14 +45,14 @@ test('createLog() shows how many Secrets there are, and how they are read', () =
   expect(JSON.parse(lines[1] ?? '')).toMatchObject({ user: { token: '[redacted]' } });
 });
 
-test('createLog() writes of an error its name, message and stack, and nothing that hangs on it', () => {
+test("createLog() writes an error's name, message and stack, and none of its other properties", () => {
   const { log, lines } = aLog();
   log.warn({ err: Object.assign(new Error('Broken'), { request: { body: 'canary' } }) }, 'Failed');
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ err: { type: 'Error', message: 'Broken' } });
   expect(lines.join()).not.toContain('canary');
 });
 
-test('createLog() writes for people what it is about, and the stack of an error', () => {
+test('createLog() writes for people the object of a line, and the stack of an error', () => {
   const { log, lines } = aLog('pretty');
   log.warn({ kind: 'Toy', namespace: 'ns', name: 'a', size: 3 }, 'Hello');
   log.error({ err: new Error('Broken') }, 'Failed');
@@ -62,15 +62,12 @@ test('createLog() writes for people what it is about, and the stack of an error'
   expect(lines[1]).toMatch(/ERROR Failed\nError: Broken\n/);
 });
 
-test.each(['json', 'pretty'] as const)(
-  'createLog() lets nothing that others wrote steer the terminal, as %s',
-  (format) => {
-    const { log, lines } = aLog(format);
-    const hostile = 'a\u001b[2Jb\u009b2Jc\rd\u202ee\nf';
-    log.warn({ kind: 'Toy', namespace: 'ns', name: 'a', state: hostile, err: new Error(hostile) }, hostile);
-    expect(lines.join('').replaceAll('\n', '')).toMatch(/^[\x20-\x7e]*$/);
-    const [first = ''] = lines.join('').split('\n');
-    expect(first).toMatch(/f/);
-    if (format === 'json') expect(JSON.parse(first)).toMatchObject({ msg: hostile, state: hostile });
-  },
-);
+test.each(['json', 'pretty'] as const)('createLog() lets no text of others control the terminal, as %s', (format) => {
+  const { log, lines } = aLog(format);
+  const hostile = 'a\u001b[2Jb\u009b2Jc\rd\u202ee\nf';
+  log.warn({ kind: 'Toy', namespace: 'ns', name: 'a', state: hostile, err: new Error(hostile) }, hostile);
+  expect(lines.join('').replaceAll('\n', '')).toMatch(/^[\x20-\x7e]*$/);
+  const [first = ''] = lines.join('').split('\n');
+  expect(first).toMatch(/f/);
+  if (format === 'json') expect(JSON.parse(first)).toMatchObject({ msg: hostile, state: hostile });
+});

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Memo } from './memo.ts';
 
-/** A memo of texts, and of which of them something was made, in turn. */
+/** A memo of texts, and the texts that were parsed, in order. */
 function aMemo() {
   const made: string[] = [];
   const memo = new Memo<{ readonly text: string }>();
-  /** Reads an answer with these elements, which breaks off after them if it is to. */
+  /** Reads an answer with these elements. If `breaks`, it breaks off after them. */
   const read = (elements: readonly string[], breaks = false) =>
     memo.read(
       (bytes, index) => {
@@ -21,7 +21,7 @@ function aMemo() {
         return all;
       },
     );
-  /** The texts that something is made of now for an answer. */
+  /** Returns the texts that are parsed for an answer. */
   const news = async (elements: readonly string[]) => {
     await read(elements);
     return made.splice(0);
@@ -31,7 +31,7 @@ function aMemo() {
 
 const texts = (read: readonly { readonly text: string }[]) => read.map(({ text }) => text);
 
-test('Memo makes something of those elements alone that the answer before did not hold, in whatever order', async () => {
+test('Memo parses only elements that the answer before did not have, whatever their order', async () => {
   const { news } = aMemo();
   expect(await news(['a', 'b', 'c'])).toEqual(['a', 'b', 'c']);
   expect(await news(['c', 'a', 'b'])).toEqual([]);
@@ -39,14 +39,14 @@ test('Memo makes something of those elements alone that the answer before did no
   expect(await news(['a'])).toEqual([]);
 });
 
-test('Memo gives back each element in its place, also those that stand there twice', async () => {
+test('Memo returns each element in its place, even one that occurs twice', async () => {
   const { read, made } = aMemo();
   await read(['a', 'b']);
   expect(texts(await read(['b', 'x', 'b', 'x', 'a']))).toEqual(['b', 'x', 'b', 'x', 'a']);
   expect(made).toEqual(['a', 'b', 'x']);
 });
 
-test('Memo forgets what the newest answer does not hold', async () => {
+test('Memo forgets elements that the newest answer does not have', async () => {
   const { news } = aMemo();
   await news(['a', 'b']);
   await news(['c', 'd']);
@@ -55,7 +55,7 @@ test('Memo forgets what the newest answer does not hold', async () => {
   expect(await news(['d'])).toEqual(['d']);
 });
 
-test('Memo takes nothing from an answer that fails, and loses nothing by it', async () => {
+test('Memo keeps nothing of a failed answer, and loses nothing by it', async () => {
   const { read, news, made } = aMemo();
   await read(['a', 'b']);
   await expect(read(['a', 'c'], true)).rejects.toThrow('broke off');
@@ -65,7 +65,7 @@ test('Memo takes nothing from an answer that fails, and loses nothing by it', as
   expect(await news(['a', 'b', 'c', 'd'])).toEqual(['c', 'd']);
 });
 
-test('Memo gives what would be made without it, whatever answers come and fail', async () => {
+test('Memo gives the same results as without it, whatever answers come and fail', async () => {
   const answer = fc.record({ elements: fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'bad')), breaks: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.array(answer), async (answers) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Multimap } from './multimap.ts';
 
-test('Multimap holds each value of a key once, in the order in which they came', () => {
+test('Multimap has each value of a key once, in the order of arrival', () => {
   const names = fc.constantFrom('a', 'b', 'c', '');
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.boolean(), names, names)), (moves) => {

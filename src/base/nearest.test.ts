@@ -8,7 +8,7 @@ test.each([
   ['storageSizeGb', ['storageSizeGB'], 'storageSizeGB'],
   ['pln', ['plan', 'pause'], 'plan'],
   ['sotrage', ['storage'], 'storage'],
-  // Two of the same distance: the first.
+  // Two at the same distance: the first.
   ['ab', ['abc', 'abd'], 'abc'],
 ])('nearest() of %s in %j is %s', (word, names, expected) => {
   expect(nearest(word, names)).toBe(expected);
@@ -23,7 +23,7 @@ test.each([
   expect(nearest(word, names)).toBeUndefined();
 });
 
-test('didYouMean() is nothing where nothing is near', () => {
+test('didYouMean() is empty if nothing is near', () => {
   expect(didYouMean('pln', ['plan'])).toBe(' Did you mean plan?');
   expect(didYouMean('pln', ['plan'], (name) => `--${name}`)).toBe(' Did you mean --plan?');
   expect(didYouMean('nonsense', ['plan'])).toBe('');

@@ -11,20 +11,20 @@ function aTrouble() {
   };
 }
 
-test('OwnTrouble knows the operation of a party that is refused while its others are let through', () => {
+test('OwnTrouble recognizes the operation of a party that is refused while its other operations are let through', () => {
   const { through, refused } = aTrouble();
   expect(refused('a', 'deploy')).toBe('new');
   through('a', 'list');
   through('b', 'deploy');
   expect(refused('a', 'deploy')).toBe('own');
-  // Also where nobody was let through since: nobody else asked.
+  // Even if nobody was let through since: nobody else asked.
   expect(refused('a', 'deploy')).toBe('own');
   expect(refused('a', 'list')).toBe('new');
   through('a', 'deploy');
   expect(refused('a', 'deploy')).not.toBe('own');
 });
 
-test('OwnTrouble knows the party that is refused whatever it asks, and the operation that is refused whoever asks', () => {
+test('OwnTrouble recognizes a party that is refused whatever it asks, and an operation that is refused whoever asks', () => {
   const { through, refused } = aTrouble();
   refused('a', 'deploy');
   through('b', 'list');
@@ -33,7 +33,7 @@ test('OwnTrouble knows the party that is refused whatever it asks, and the opera
   expect(refused('c', 'list')).toBe('new');
 });
 
-test('OwnTrouble says whether it is the same once more where nobody is let through', () => {
+test('OwnTrouble says whether the same party or operation is refused again while nobody is let through', () => {
   const { through, refused } = aTrouble();
   through('b', 'list');
   expect([refused('a', 'deploy'), refused('a', 'deploy'), refused('a', 'list'), refused('b', 'list')]).toEqual([
@@ -44,7 +44,7 @@ test('OwnTrouble says whether it is the same once more where nobody is let throu
   ]);
 });
 
-test('OwnTrouble learns nothing from what was sent before the last time of trouble was known', () => {
+test('OwnTrouble learns nothing from requests sent before the last trouble was known', () => {
   const { through, refused } = aTrouble();
   refused('a', 'deploy');
   through('b', 'list');

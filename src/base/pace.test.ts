@@ -19,7 +19,7 @@ test('Pace is due once its time has passed, and again that long after a rest', a
   expect([pace.due, rests]).toEqual([false, 1]);
 });
 
-test('Pace lets those that share it go on one by one, each after a turn of others', async () => {
+test('Pace resumes those that share it one by one, each after a turn of others', async () => {
   const clock = manualClock();
   const turns: (() => void)[] = [];
   const pace = new Pace(clock, () => new Promise((resolve) => turns.push(resolve)), 5);
@@ -35,7 +35,7 @@ test('Pace lets those that share it go on one by one, each after a turn of other
   await Promise.all(all);
 });
 
-test('Pace is due sooner while somebody hurries', () => {
+test('Pace is due sooner while somebody is in a hurry', () => {
   const clock = manualClock();
   const pace = new Pace(clock, undefined, 5);
   const [endOne, endOther] = [pace.hurry(), pace.hurry()];

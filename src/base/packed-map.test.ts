@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PackedMap } from './packed-map.ts';
 
-test('PackedMap gives back what was put in, read once while it is asked for again and again', () => {
+test('PackedMap returns what was put in, and parses it once for repeated reads', () => {
   const map = new PackedMap<{ readonly name: string; readonly parts: readonly number[] }>();
   const names = Array.from({ length: 100 }, (_, index) => `n-${index}`);
   for (const name of names) map.set(name, { name, parts: [1, 2] });
@@ -10,7 +10,7 @@ test('PackedMap gives back what was put in, read once while it is asked for agai
   expect([map.size, [...map.keys()], map.get('other')]).toEqual([100, names, undefined]);
 });
 
-test('PackedMap forgets what was there before, also where it was just read', () => {
+test('PackedMap forgets the former value, even if it was just read', () => {
   const map = new PackedMap<{ readonly value: number }>();
   map.set('a', { value: 1 });
   const before = map.get('a');
@@ -19,7 +19,7 @@ test('PackedMap forgets what was there before, also where it was just read', () 
   expect([map.delete('a'), map.delete('a'), map.get('a'), map.size]).toEqual([true, false, undefined, 0]);
 });
 
-test('PackedMap gives away what nobody can change, at any depth', () => {
+test('PackedMap returns values that are immutable at any depth', () => {
   const map = new PackedMap<{ parts: { value: number }[] }>();
   map.set('a', { parts: [{ value: 1 }] });
   const [part] = map.get('a')?.parts ?? [];

@@ -12,7 +12,7 @@ const cluster = (name: string, state = 'running') =>
     },
   });
 
-test('Packer gives back any JSON text as it was', () => {
+test('Packer returns any JSON text unchanged', () => {
   const packer = new Packer();
   fc.assert(
     fc.property(fc.array(fc.jsonValue(), { minLength: 1 }), (values) => {
@@ -23,7 +23,7 @@ test('Packer gives back any JSON text as it was', () => {
   );
 });
 
-test('Packer gives back texts that differ from their model in every way that two of a shape can', () => {
+test('Packer returns texts that differ from their model in every way possible for the same shape', () => {
   const packer = new Packer();
   for (const text of [
     cluster('orders'),
@@ -37,13 +37,13 @@ test('Packer gives back texts that differ from their model in every way that two
     expect(packer.unpack(packer.pack(text))).toBe(text);
 });
 
-test('Packer keeps of a text that resembles another only what sets it apart', () => {
+test('Packer keeps only the differences of a text that resembles another', () => {
   const packer = new Packer();
   packer.pack(cluster('orders'));
   expect(packer.pack(cluster('invoices', 'suspended')).length).toBeLessThan(cluster('invoices').length / 4);
 });
 
-test('Packer keeps once what stands in several places, where the model has one text in all of these', () => {
+test('Packer keeps a text in several places once, if the model has the same text in all of them', () => {
   const packer = new Packer();
   const text = (name: string, id = name) => JSON.stringify({ name, id, label: name });
   packer.pack(text('orders'));
@@ -52,11 +52,11 @@ test('Packer keeps once what stands in several places, where the model has one t
     expect(packer.unpack(packer.pack(each))).toBe(each);
   const states = (first: string) => JSON.stringify([first, ...Array.from({ length: 100 }, () => 'True')]);
   packer.pack(states('True'));
-  // One of many is different, and the others are not.
+  // One of many differs, and the others do not.
   expect(packer.pack(states('False')).length).toBeLessThan(25);
 });
 
-test('Packer keeps no more models than there may be kinds of objects, whatever is written', () => {
+test('Packer keeps no more models than there may be kinds of objects, whatever is packed', () => {
   const packer = new Packer();
   const texts = Array.from({ length: 1_000 }, (_, index) =>
     JSON.stringify({ annotation: '"'.repeat(index), name: 'x' }),
@@ -69,7 +69,7 @@ test('Packer keeps no more models than there may be kinds of objects, whatever i
   expect(like(huge)).toBeGreaterThan(5_000);
 });
 
-test('Packer gives the same for the same text, and something else for another', () => {
+test('Packer returns the same for the same text, and something else for another', () => {
   const packer = new Packer();
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
@@ -81,13 +81,13 @@ test('Packer gives the same for the same text, and something else for another', 
   );
 });
 
-test('Packer keeps no text of many kilobytes for good', () => {
+test('Packer never keeps a text of many kilobytes', () => {
   const packer = new Packer();
   const large = JSON.stringify({ schema: 'x'.repeat(20_000), name: 'x' });
   expect(packer.unpack(packer.pack(large))).toBe(large);
   const small = JSON.stringify({ schema: 'y', name: 'x' });
   packer.pack(small);
-  // The first that is kept of its shape is the small one.
+  // The first one kept for its shape is the small one.
   expect(packer.pack(small).length).toBeLessThan(10);
   expect(packer.unpack(packer.pack(large))).toBe(large);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { generatePassword, randomFrom, systemRandom, uuid } from './random.ts';
 
-test('generatePassword() makes passwords of 32 characters that no shell, URL or YAML mistakes', () => {
+test('generatePassword() makes passwords of 32 characters that are safe in shells, URLs and YAML', () => {
   const passwords = Array.from({ length: 200 }, () => generatePassword(systemRandom));
   for (const password of passwords) expect(password).toMatch(/^[a-km-zA-HJ-NP-Z2-9]{32}$/);
   expect(new Set(passwords).size).toBe(200);
@@ -18,7 +18,7 @@ test('generatePassword() favours no character', () => {
   for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(6 * Math.sqrt(expected));
 });
 
-test('generatePassword() throws away bytes that would favour some characters', () => {
+test('generatePassword() discards bytes that would favour some characters', () => {
   let calls = 0;
   const random = { float: () => 0, bytes: (count: number) => new Uint8Array(count).fill(calls++ === 0 ? 255 : 0) };
   expect(generatePassword(random)).toBe('a'.repeat(32));
@@ -34,7 +34,7 @@ test('systemRandom gives as many bytes as asked for, and no byte twice', () => {
   const counts = [0, 4, 16, 5_000, 4_090, 32, 4_096, ...Array.from({ length: 1_100 }, () => 8)];
   const drawn = counts.map((count) => systemRandom.bytes(count));
   expect(drawn.map(({ length }) => length)).toEqual(counts);
-  // 8 bytes are the same by chance once in 2^42 runs.
+  // 8 bytes are equal by chance once in 2^42 runs.
   const pieces = drawn.flatMap((bytes) =>
     Array.from({ length: Math.floor(bytes.length / 8) }, (_, index) =>
       Buffer.from(bytes.subarray(8 * index, 8 * index + 8)).toString('hex'),
@@ -43,7 +43,7 @@ test('systemRandom gives as many bytes as asked for, and no byte twice', () => {
   expect(new Set(pieces).size).toBe(pieces.length);
 });
 
-test('only small ids are drawn ahead: what a password or a UUID is made of is drawn for it alone', () => {
+test('only small ids are drawn in advance: the bytes of a password or a UUID are drawn for it alone', () => {
   const filled: Uint8Array[] = [];
   const random = randomFrom((bytes) => void filled.push(bytes.fill(filled.length)));
   const small = [random.bytes(4), random.bytes(8)];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Recent } from './recent.ts';
 
-test('Recent makes a value once while it is among those that were asked for last', () => {
+test('Recent makes a value only once while it is among those requested last', () => {
   const recent = new Recent<string, { readonly key: string }>(2);
   const made: string[] = [];
   const get = (key: string) =>
@@ -19,7 +19,7 @@ test('Recent makes a value once while it is among those that were asked for last
   expect(made).toEqual(['a', 'b', 'c', 'b']);
 });
 
-test('Recent keeps what was set last, and tells of it as if nobody had asked', () => {
+test('Recent keeps what was set last, and reading it through peek does not count as a request', () => {
   const recent = new Recent<string, number>(2);
   for (const [key, value] of [
     ['a', 1],
@@ -32,7 +32,7 @@ test('Recent keeps what was set last, and tells of it as if nobody had asked', (
   expect(['a', 'b', 'c'].map((key) => recent.peek(key))).toEqual([3, undefined, 4]);
 });
 
-test('Recent forgets what is deleted, and has room for another one', () => {
+test('Recent forgets what is deleted, which makes room for another value', () => {
   const recent = new Recent<string, number>(2);
   for (const key of ['a', 'b']) recent.set(key, 1);
   recent.delete('b');

@@ -27,7 +27,7 @@ const FORMS: readonly (readonly [string, string])[] = [
   ['cut before its last 12 letters', SECRET.slice(-12)],
 ];
 
-test.each(FORMS)('redact() takes a secret out %s', (_, form) => {
+test.each(FORMS)('redact() removes a secret %s', (_, form) => {
   const result = redact(`before ${form} after`, [SECRET]);
   expect(result).toMatch(/^before /);
   expect(result).toMatch(/ after$/);
@@ -35,7 +35,7 @@ test.each(FORMS)('redact() takes a secret out %s', (_, form) => {
   for (let start = 0; start + 8 <= form.length; start++) expect(result).not.toContain(form.slice(start, start + 8));
 });
 
-/** Of letters that the forms write in different ways, so that no eight of one form stand in another. */
+/** Made of letters that each form writes differently, so that no eight of one form occur in another. */
 const DENSE = '/"é &'.repeat(4);
 
 test.each([
@@ -47,20 +47,20 @@ test.each([
   ['as a URI', encodeURI(DENSE)],
   ['as a form field', new URLSearchParams({ a: DENSE }).toString()],
   ['as HTML', DENSE.replaceAll('&', '&amp;').replaceAll('"', '&quot;')],
-])('redact() takes a secret out that each form writes in its own way: %s', (_, form) => {
+])('redact() removes a secret that each form writes differently: %s', (_, form) => {
   const result = redact(`before ${form} after`, [DENSE]);
   expect(result).toContain(REDACTED);
   for (let start = 0; start + 8 <= form.length; start++) expect(result).not.toContain(form.slice(start, start + 8));
 });
 
-test.each(['', 'a', 'ab'])('redact() takes a short secret out of Base64 behind %o, whatever follows', (before) => {
+test.each(['', 'a', 'ab'])('redact() removes a short secret from Base64 behind %o, whatever follows', (before) => {
   for (const after of ['', 'y', 'yz']) {
     const encoded = Buffer.from(`${before}s3cr3t${after}`).toString('base64');
     expect(redact(encoded, ['s3cr3t'])).toContain(REDACTED);
   }
 });
 
-test('redact() leaves pieces that whoever reads the text knows, in any case of letters', () => {
+test('redact() leaves pieces that the reader of the text knows, in upper or lower case', () => {
   const secret = 'tok_known-begin-s3cr3t-rest';
   const text = `refused: ${secret}`;
   expect(redact(text, [secret], ['it begins with TOK_KNOWN-begin'])).toBe(`refused: tok_know${REDACTED}`);
@@ -68,7 +68,7 @@ test('redact() leaves pieces that whoever reads the text knows, in any case of l
   expect(redact(text, [secret], [secret])).toBe(text);
 });
 
-test('redact() takes a secret out of Base64 credentials and leaves the client id', () => {
+test('redact() removes a secret from Base64 credentials and leaves the client id', () => {
   const encoded = Buffer.from(`some-client:${SECRET}`).toString('base64');
   const [before = '', after = ''] = redact(encoded, [SECRET]).split(REDACTED);
   expect(Buffer.from(before, 'base64').toString()).toBe('some-client:');
@@ -81,16 +81,16 @@ test('redact() leaves a text without secrets as it is', () => {
   expect(redact('nothing to hide', [''])).toBe('nothing to hide');
   expect(redact('', ['secret'])).toBe('');
   expect(redact('İ', [])).toBe('İ');
-  // What a short secret looks like in hexadecimal or Base64 may be anything.
+  // The hexadecimal or Base64 form of a short secret may be anything.
   expect(redact('code 6162, key YWI', ['ab'])).toBe('code 6162, key YWI');
 });
 
-test('redact() takes short secrets out too', () => {
+test('redact() removes short secrets, too', () => {
   expect(redact('user a b', ['b'])).toBe(`user a ${REDACTED}`);
   expect(redact('a b c', ['b'])).toBe(`a ${REDACTED} c`);
 });
 
-test('redact() withholds the whole text where lower case shifts its positions', () => {
+test('redact() withholds the whole text if lower case shifts its positions', () => {
   expect(redact('İ s3cr3t-value', ['s3cr3t-value'])).toBe(REDACTED);
 });
 
@@ -98,7 +98,7 @@ test('redact() never leaves a secret in a text, whatever both are', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), fc.string(), fc.string(), (secret, before, after) => {
       const result = redact(before + secret + after, [secret]);
-      // The mark itself is made of letters that a short secret may consist of.
+      // The mark itself has letters that a short secret may consist of.
       for (const part of result.split(REDACTED)) expect(part).not.toContain(secret);
     }),
   );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ReferenceIndex } from './reference-index.ts';
 
-test('ReferenceIndex knows all who refer to a thing', () => {
+test('ReferenceIndex knows all objects that refer to a thing', () => {
   const index = new ReferenceIndex();
   index.change('ns/a', [], ['secrets/ns/x', 'secrets/ns/y'], []);
   index.change('ns/b', [], ['secrets/ns/x', 'secrets/ns/x'], []);
@@ -10,7 +10,7 @@ test('ReferenceIndex knows all who refer to a thing', () => {
   expect([...index.dependents('secrets/ns/z')]).toEqual([]);
 });
 
-test('ReferenceIndex forgets what an object does not refer to any more', () => {
+test('ReferenceIndex forgets what an object no longer refers to', () => {
   const index = new ReferenceIndex();
   index.change('ns/a', [], ['x', 'y'], []);
   index.change('ns/a', ['x', 'y'], ['y', 'z'], []);
@@ -23,7 +23,7 @@ test('ReferenceIndex forgets what an object does not refer to any more', () => {
   expect([...index.dependents('y'), ...index.dependents('z')]).toEqual([]);
 });
 
-test('ReferenceIndex forgets at the next change what an object referred to in passing', () => {
+test('ReferenceIndex forgets temporary references at the next change of the object', () => {
   const index = new ReferenceIndex();
   index.change('ns/a', [], ['x'], ['free']);
   expect([...index.dependents('free')]).toEqual(['ns/a']);

@@ -7,7 +7,7 @@ import { requestBody, toJson } from './request-body.ts';
 const operation: Operation = { name: 'put', phrase: 'put x', method: 'POST', path: [], idempotent: false };
 const schema = z.strictObject({ a: z.strictObject({ b: z.int() }), password: z.string().min(1) });
 
-test('requestBody() writes what the schema takes', () => {
+test('requestBody() writes what the schema accepts', () => {
   const request = { a: { b: 1 }, password: 'x' };
   expect(requestBody('cloud', operation, schema, request)).toBe(JSON.stringify(request));
 });

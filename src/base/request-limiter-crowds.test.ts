@@ -8,9 +8,9 @@ const RETRY = { initialMs: 1_000, maxMs: 15_000 };
 const CROWD = 20;
 
 /**
- * Crowds of which each member wants a turn again and again, and after a minute 20 parties that want a single one, where the other
- * side lets one request a second through. Whoever has waited for some seconds goes, and comes back after a while, as passes do.
- * Seconds until each single one had its turn.
+ * Crowds whose members each want turn after turn, and after a minute 20 parties that want a single turn. The other side lets one
+ * request a second through. A member that has waited some seconds leaves, and comes back after a while, like a pass. Resolves to
+ * the seconds until each single party had its turn.
  */
 async function singlesBeside(crowds: number): Promise<readonly number[]> {
   const clock = virtualClock();
@@ -59,7 +59,7 @@ function onePerSecond(now: () => number): () => boolean {
 }
 
 test.each([1, 10, 30])(
-  'RequestLimiter starves nobody beside %i crowds, though nobody waits for long',
+  'RequestLimiter starves nobody beside %i crowds, although nobody waits for long',
   async (crowds) => {
     const took = await singlesBeside(crowds);
     expect(took).toHaveLength(20);

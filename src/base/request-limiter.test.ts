@@ -14,7 +14,7 @@ function aLimiter() {
     parties[name] ??= {};
     return parties[name];
   };
-  /** Its name begins with its party's. */
+  /** The name of a request begins with that of its party. */
   const take = (name: string, { routine = false, signal }: { routine?: boolean; signal?: AbortSignal } = {}) =>
     limiter.take(partyOf(name[0] ?? ''), routine, signal).then((waited) => {
       if (!signal?.aborted) gone.push(name);
@@ -26,7 +26,7 @@ function aLimiter() {
     clock.advance(ms);
     await settle();
   };
-  /** So many asked for at once go in a second. */
+  /** Returns how many of a crowd of requests get their turn in one second. */
   const ratePerSecond = async () => {
     await advance(1);
     const before = gone.length;
@@ -46,7 +46,7 @@ describe('RequestLimiter', () => {
     expect([clock.timers(), limiter.sinceMs, limiter.waitMs({})]).toEqual([0, undefined, 0]);
   });
 
-  it('holds all back after a 429, for as long as it asks and then at a rate', async () => {
+  it('holds everybody back after a 429, for the requested time and then at a limited rate', async () => {
     const { clock, limiter, gone, take, refused, advance } = aLimiter();
     refused('a', 2_000);
     expect(limiter.sinceMs).toBe(clock.now());
@@ -61,7 +61,7 @@ describe('RequestLimiter', () => {
     expect(clock.timers()).toBe(0);
   });
 
-  it('holds nobody but the one who was told back for longer than some seconds', async () => {
+  it('holds nobody back for longer than some seconds except the party that was told to wait', async () => {
     const { gone, take, refused, advance } = aLimiter();
     refused('a', 10 * MINUTE_MS);
     void take('b1');
@@ -77,7 +77,7 @@ describe('RequestLimiter', () => {
     expect(gone).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
   });
 
-  it('lets what is routine go first right after a 429, and then wait, but never for ever', async () => {
+  it('lets routine requests go first right after a 429, and then wait, but not for ever', async () => {
     const { gone, take, refused, advance } = aLimiter();
     refused('a', 1_000);
     for (let count = 1; count <= 3; count++) void take(`r${count}`, { routine: true });
@@ -86,7 +86,7 @@ describe('RequestLimiter', () => {
     expect(gone.join(' ')).toBe('r1 u1 u2 u3 u4 r2 u5 u6 u7 u8 r3 u9');
   });
 
-  it('goes on at once where nobody has asked for a while', async () => {
+  it('goes on at once if nobody has asked for a while', async () => {
     const { take, refused, advance } = aLimiter();
     refused('a');
     await advance(10_000);
@@ -117,7 +117,7 @@ describe('RequestLimiter', () => {
     expect(['a', 'b', 'c'].map((name) => limiter.waitMs(partyOf(name)))).toEqual([160, 120, 80]);
   });
 
-  it('takes one time of trouble for one, however many are refused in it', async () => {
+  it('counts one time of trouble once, however many requests are refused in it', async () => {
     const { limiter, partyOf, clock, refused, ratePerSecond } = aLimiter();
     const sentAt = clock.monotonic();
     for (const name of ['a', 'b', 'c', 'd']) limiter.wasRefused(partyOf(name), 'get', sentAt, 1_000);
@@ -127,7 +127,7 @@ describe('RequestLimiter', () => {
     expect(await ratePerSecond()).toBe(26);
   });
 
-  it('does not slow down time and again within a second, be it that all spaces are refused one operation', async () => {
+  it('does not slow down repeatedly within a second, even if all spaces are refused one operation', async () => {
     const { limiter, partyOf, clock, ratePerSecond } = aLimiter();
     for (let space = 0; space < 50; space++) {
       limiter.wasRefused(partyOf(`space ${space}`), 'versions', clock.monotonic());
@@ -138,7 +138,7 @@ describe('RequestLimiter', () => {
     expect(limiter.wasRefused(partyOf('space 50'), 'versions', clock.monotonic()), 'of concern to others').toBe(false);
   });
 
-  it('takes what was let through since the last 429 for the rate, but at most three quarters off at once', async () => {
+  it('sets the rate to what was let through since the last 429, but cuts at most three quarters at once', async () => {
     const { clock, limiter, partyOf, refused, ratePerSecond } = aLimiter();
     const letThrough = (count: number) => {
       for (let each = 0; each < count; each++) limiter.letThrough(partyOf('a'), 'get', false);
@@ -154,7 +154,7 @@ describe('RequestLimiter', () => {
     expect(await ratePerSecond()).toBe(2);
   });
 
-  it('gives back slowly, and only what is used', async () => {
+  it('raises the rate slowly, and only if it is used', async () => {
     const { limiter, partyOf, refused, advance, ratePerSecond } = aLimiter();
     refused('a');
     for (let each = 0; each < 250; each++) limiter.letThrough(partyOf('a'), 'get', false);
@@ -173,7 +173,7 @@ describe('RequestLimiter', () => {
     expect(await ratePerSecond()).toBe(27);
   });
 
-  it('keeps an operation that is always refused to itself: others neither wait nor slow down for it', async () => {
+  it('isolates an operation that is always refused: others neither wait nor slow down for it', async () => {
     const { clock, limiter, partyOf, take, ratePerSecond } = aLimiter();
     const deployRefused = () => limiter.wasRefused(partyOf('a'), 'deploy', clock.monotonic(), 5_000);
     expect(deployRefused()).toBe(true);
@@ -191,7 +191,7 @@ describe('RequestLimiter', () => {
     expect([limiter.sinceMs, deployRefused(), limiter.sinceMs]).toEqual([undefined, false, undefined]);
   });
 
-  it('has nobody wait again for what is refused first after each pause', async () => {
+  it('makes nobody wait again for an operation that is refused first after each pause', async () => {
     const { clock, limiter, partyOf, gone, take, advance } = aLimiter();
     const deployRefused = () => limiter.wasRefused(partyOf('a'), 'deploy', clock.monotonic(), 5_000);
     deployRefused();
@@ -202,7 +202,7 @@ describe('RequestLimiter', () => {
     expect(gone).toEqual(['b1']);
   });
 
-  it('does not take what is asked for the limit, where it is less than the rate', async () => {
+  it('does not treat the number of requests as the limit if it is below the rate', async () => {
     const { clock, limiter, partyOf, take, refused, ratePerSecond } = aLimiter();
     refused('a');
     for (let cuts = 0; cuts < 10; cuts++) {
@@ -216,7 +216,7 @@ describe('RequestLimiter', () => {
     expect(await ratePerSecond()).toBeGreaterThanOrEqual(2);
   });
 
-  it('begins with what was let through before, where that was more', async () => {
+  it('begins with the rate that was let through before, if that was higher', async () => {
     const { clock, limiter, partyOf, refused, ratePerSecond } = aLimiter();
     for (let each = 0; each < 6_000; each++) {
       clock.advance(20);
@@ -226,7 +226,7 @@ describe('RequestLimiter', () => {
     expect(await ratePerSecond()).toBeGreaterThan(50);
   });
 
-  it('slows down where nobody at all is let through, though all were refused before', async () => {
+  it('slows down if nobody at all is let through, even if all were refused before', async () => {
     const { refused, clock, ratePerSecond } = aLimiter();
     for (let count = 0; count < 30; count++) {
       refused('a');
@@ -235,7 +235,7 @@ describe('RequestLimiter', () => {
     expect(await ratePerSecond()).toBeLessThan(4);
   });
 
-  it('heeds others soon, though one was told to wait for long', async () => {
+  it('listens to others soon, even if one was told to wait for long', async () => {
     const { refused, clock, ratePerSecond } = aLimiter();
     refused('a', 10 * MINUTE_MS);
     clock.advance(6_000);
@@ -263,7 +263,7 @@ interface Cloud {
   readonly burst: number;
 }
 
-/** All of 10 spaces ask without an end, the first with ten hands, for as many minutes; the cloud answers after 50 ms. */
+/** All of 10 spaces ask without end, the first with ten workers, for this many minutes. The cloud answers after 50 ms. */
 async function crowd({ ratePerSecond, burst }: Cloud, minutes: number) {
   const { clock, limiter, partyOf } = aLimiter();
   const served: number[] = Array.from({ length: 10 }, () => 0);
@@ -311,12 +311,12 @@ describe.each<Cloud>([
   { ratePerSecond: 10, burst: 1 },
   { ratePerSecond: 2, burst: 60 },
   { ratePerSecond: 40, burst: 40 },
-])('RequestLimiter at a cloud that lets $ratePerSecond a second through, $burst at once', (cloud) => {
-  it('finds the rate, is refused rarely, and gives all spaces the same', async () => {
+])('RequestLimiter with a cloud that lets $ratePerSecond a second through, $burst at once', (cloud) => {
+  it('finds the rate, is rarely refused, and gives all spaces equal shares', async () => {
     const minutes = 3;
     const { served, refused } = await crowd(cloud, minutes);
     const total = served.reduce((sum, count) => sum + count, 0);
-    // What was on its way before there was anything to learn from says nothing.
+    // Requests sent before there was anything to learn from do not count.
     const later = refused.filter((at) => at > LEARNED_MS).length;
     const most = (cloud.ratePerSecond * (minutes * MINUTE_MS - LEARNED_MS)) / 1000;
     const squares = served.reduce((sum, count) => sum + count * count, 0);

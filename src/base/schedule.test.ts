@@ -9,7 +9,7 @@ function aSchedule() {
   return { clock, told, schedule };
 }
 
-test('Schedule tells of each key when its moment has come, in their order', async () => {
+test('Schedule reports each key at its moment, in order', async () => {
   const { clock, told, schedule } = aSchedule();
   schedule.set('late', 300, 'x');
   schedule.set('early', 100, 'y');
@@ -23,7 +23,7 @@ test('Schedule tells of each key when its moment has come, in their order', asyn
   expect(schedule.at('late')).toBeUndefined();
 });
 
-test('Schedule knows one moment of a key: the last that was set', async () => {
+test('Schedule knows one moment for a key: the last that was set', async () => {
   const { clock, told, schedule } = aSchedule();
   schedule.set('a', 100, 'first');
   schedule.set('a', 200, 'second');
@@ -50,7 +50,7 @@ test('Schedule forgets what is deleted, and leaves no timer when nothing is left
   expect(told).toEqual([]);
 });
 
-test('Schedule tells of a moment that was deleted and set again, and of one that has passed', async () => {
+test('Schedule reports a moment that was deleted and set again, and one that has passed', async () => {
   const { clock, told, schedule } = aSchedule();
   schedule.set('a', 100, 'first');
   schedule.delete('a');
@@ -64,7 +64,7 @@ test('Schedule tells of a moment that was deleted and set again, and of one that
   ]);
 });
 
-test('Schedule tells of many of one moment in the order in which they were set', async () => {
+test('Schedule reports keys of the same moment in the order in which they were set', async () => {
   const { clock, told, schedule } = aSchedule();
   const keys = Array.from({ length: 20 }, (_, index) => `key ${index}`);
   for (const key of keys) schedule.set(key, 100, 'x');
@@ -72,7 +72,7 @@ test('Schedule tells of many of one moment in the order in which they were set',
   expect(told.map(([key]) => key)).toEqual(keys);
 });
 
-test('Schedule takes in what is set while it tells, also for a moment that has passed', async () => {
+test('Schedule accepts keys while it reports, even for a moment that has passed', async () => {
   const clock = virtualClock();
   const told: string[] = [];
   const schedule: Schedule<number> = new Schedule(clock, (key, times) => {
@@ -84,7 +84,7 @@ test('Schedule takes in what is set while it tells, also for a moment that has p
   expect(told).toEqual(['a at 100', 'a at 150', 'a at 150']);
 });
 
-test('Schedule has one timer, however many keys there are, and comes to terms with one that is early', async () => {
+test('Schedule has one timer, however many keys there are, and copes with one that is early', async () => {
   const { clock, told, schedule } = aSchedule();
   for (let index = 0; index < 1_000; index++) schedule.set(`key ${index}`, 100.1 + index / 1_000, 'x');
   expect(clock.timers()).toBe(1);

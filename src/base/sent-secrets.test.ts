@@ -4,7 +4,7 @@ import { SentSecrets } from './sent-secrets.ts';
 
 const SERVER = 'https://server.example.com';
 
-test('SentSecrets holds what was sent, each once', () => {
+test('SentSecrets keeps each secret that was sent once', () => {
   const sent = new SentSecrets(manualClock());
   expect(sent.all(SERVER)).toEqual([]);
   sent.note(SERVER, ['first', 'second']);
@@ -22,7 +22,7 @@ test('SentSecrets forgets what has not been sent for an hour', () => {
   expect(sent.all(SERVER)).toEqual(['kept']);
 });
 
-test('SentSecrets holds a bounded number, and a bounded number of characters', () => {
+test('SentSecrets keeps a bounded number of secrets and of characters', () => {
   const sent = new SentSecrets(manualClock());
   sent.note(
     SERVER,
@@ -37,7 +37,7 @@ test('SentSecrets holds a bounded number, and a bounded number of characters', (
   expect(sent.all(SERVER)).toHaveLength(1);
 });
 
-test('SentSecrets holds apart what was sent to whom, and of thousands of servers what was sent last', () => {
+test('SentSecrets keeps the secrets of each server separately, and with thousands of servers the last ones sent', () => {
   const sent = new SentSecrets(manualClock());
   for (let server = 1; server <= 3_000; server++)
     sent.note(`https://${server}.example.com`, ['the same', `of ${server}`]);
@@ -46,7 +46,7 @@ test('SentSecrets holds apart what was sent to whom, and of thousands of servers
   expect(sent.all('https://1.example.com')).toEqual([]);
 });
 
-test('SentSecrets forgets of thousands of servers those that were called longest ago, whatever was sent to them first', () => {
+test('SentSecrets with thousands of servers forgets those called longest ago, whatever was first sent to them', () => {
   const sent = new SentSecrets(manualClock());
   sent.note(SERVER, ['of the first']);
   for (let server = 1; server <= 1_500; server++) sent.note(`https://${server}.example.com`, [`of ${server}`]);

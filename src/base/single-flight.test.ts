@@ -11,7 +11,7 @@ function aWork() {
   return { runs, work };
 }
 
-test('SingleFlight runs the work once for all who ask meanwhile', async () => {
+test('SingleFlight runs the work once for all callers that come meanwhile', async () => {
   const flight = new SingleFlight<string>();
   const { runs, work } = aWork();
   const results = Promise.all([flight.run(work), flight.run(work), flight.run(work)]);
@@ -20,7 +20,7 @@ test('SingleFlight runs the work once for all who ask meanwhile', async () => {
   expect(await results).toEqual(['token', 'token', 'token']);
 });
 
-test('SingleFlight runs again once the work has ended, well or not', async () => {
+test('SingleFlight runs again once the work has ended, whether it succeeded or not', async () => {
   const flight = new SingleFlight<string>();
   const { runs, work } = aWork();
   const failed = expect(flight.run(work)).rejects.toThrow('no');
@@ -45,7 +45,7 @@ test('SingleFlight lets one caller leave and finishes for the others', async () 
   expect(await stayer).toBe('token');
 });
 
-test('SingleFlight aborts the work when all have left, and the next one starts anew', async () => {
+test('SingleFlight aborts the work when all have left, and starts again for the next caller', async () => {
   const flight = new SingleFlight<string>();
   const { runs, work } = aWork();
   const controller = new AbortController();
@@ -60,14 +60,14 @@ test('SingleFlight aborts the work when all have left, and the next one starts a
   expect(await next).toBe('token');
 });
 
-test('SingleFlight starts anew for the first that has the outcome, whoever else has yet to take it', async () => {
+test('SingleFlight starts again for the first caller with the outcome, even if others have yet to receive it', async () => {
   const flight = new SingleFlight<string>();
   const { runs, work } = aWork();
   const again = flight.run(work).then(() => flight.run(work));
   const other = flight.run(work);
   runs[0]?.resolve('old');
   expect(await other).toBe('old');
-  // The end of the former flight is none of the new one, which others may join.
+  // The end of the former flight does not end the new one, which others may join.
   const joined = flight.run(work);
   expect(runs).toHaveLength(2);
   runs[1]?.resolve('new');
@@ -75,7 +75,7 @@ test('SingleFlight starts anew for the first that has the outcome, whoever else 
   expect(runs[1]?.signal.aborted).toBe(false);
 });
 
-test.each(['resolves', 'rejects'])('SingleFlight lets go of the signal of a caller when the work %s', async (how) => {
+test.each(['resolves', 'rejects'])('SingleFlight releases the signal of a caller when the work %s', async (how) => {
   const flight = new SingleFlight<string>();
   const { runs, work } = aWork();
   const { signal } = new AbortController();
@@ -87,14 +87,14 @@ test.each(['resolves', 'rejects'])('SingleFlight lets go of the signal of a call
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('SingleFlight does not start for a signal that has aborted already', async () => {
+test('SingleFlight does not start for a signal that has already aborted', async () => {
   const flight = new SingleFlight<string>();
   const { runs, work } = aWork();
   await expect(flight.run(work, AbortSignal.abort())).rejects.toMatchObject({ kind: 'aborted' });
   expect(runs).toHaveLength(0);
 });
 
-test('SingleFlight passes on what work throws before it returns', async () => {
+test('SingleFlight passes on what the work throws before it returns', async () => {
   const flight = new SingleFlight<string>();
   const throws = () => Promise.reject(new Error('early'));
   await expect(flight.run(throws)).rejects.toThrow('early');

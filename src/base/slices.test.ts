@@ -16,7 +16,7 @@ test('inSlices() gives others a turn after each slice, and goes on in order', as
   expect(Math.max(...seen.slice(1, -1).map((count, index) => count - (seen[index] ?? 0)))).toBeLessThanOrEqual(4);
 });
 
-test('inSlices() does what is one slice at once', () => {
+test('inSlices() does a single slice at once', () => {
   const done: number[] = [];
   void inSlices([1, 2, 3], 3, (item) => done.push(item));
   expect(done).toEqual([1, 2, 3]);

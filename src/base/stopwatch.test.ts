@@ -14,7 +14,7 @@ function twoClocks() {
   };
 }
 
-test('stopwatch() counts the time for which a machine was suspended', () => {
+test('stopwatch() counts the time during which a machine was suspended', () => {
   const { clock, pass } = twoClocks();
   const elapsedMs = stopwatch(clock);
   pass(1_000);
@@ -22,7 +22,7 @@ test('stopwatch() counts the time for which a machine was suspended', () => {
   expect(elapsedMs()).toBe(41_000);
 });
 
-test('stopwatch() counts on where the wall clock is set back, and a suspension after that', () => {
+test('stopwatch() goes on counting when the wall clock is set back, and counts a suspension after that', () => {
   const { clock, pass } = twoClocks();
   const elapsedMs = stopwatch(clock);
   pass(1_000, { setBackMs: 86_400_000 });
@@ -31,7 +31,7 @@ test('stopwatch() counts on where the wall clock is set back, and a suspension a
   expect(elapsedMs()).toBe(41_000);
 });
 
-test('stopwatch() goes no faster for being asked often', () => {
+test('stopwatch() runs no faster when read often', () => {
   const { clock, pass } = twoClocks();
   const rounded: Clock = { ...clock, now: () => Math.floor(clock.now()) };
   const elapsedMs = stopwatch(rounded);

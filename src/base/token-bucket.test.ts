@@ -13,7 +13,7 @@ function aBucket(ratePerSecond = 10, burst = 3) {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('TokenBucket lets a burst go at once and the rest at the rate, in order', async () => {
+test('TokenBucket allows a burst at once and the rest at the rate, in order', async () => {
   const { clock, gone, take } = aBucket();
   for (let id = 0; id < 6; id++) void take(id);
   await settle();
@@ -35,7 +35,7 @@ test('TokenBucket saves up no more than the burst', async () => {
   expect(gone).toEqual([0, 1, 2]);
 });
 
-test('TokenBucket lets no newcomer overtake those who wait', async () => {
+test('TokenBucket lets no newcomer overtake those that wait', async () => {
   const { clock, gone, take } = aBucket(10, 1);
   void take(0);
   void take(1);
@@ -71,7 +71,7 @@ test('TokenBucket leaves no timer behind when all have left', async () => {
   await take(2, AbortSignal.abort());
 });
 
-test('TokenBucket holds all back during a pause and gives no burst after it', async () => {
+test('TokenBucket holds everybody back during a pause and gives no burst after it', async () => {
   const { clock, bucket, gone, take } = aBucket();
   bucket.pause(5_000);
   for (let id = 0; id < 3; id++) void take(id);
@@ -87,7 +87,7 @@ test('TokenBucket holds all back during a pause and gives no burst after it', as
   expect(gone).toEqual([0, 1, 2]);
 });
 
-test('TokenBucket holds back those who wait already when a pause begins, and the longer of two pauses counts', async () => {
+test('TokenBucket holds back those already waiting when a pause begins, and the longer of two pauses counts', async () => {
   const { clock, bucket, gone, take } = aBucket(10, 1);
   void take(0);
   void take(1);
@@ -101,7 +101,7 @@ test('TokenBucket holds back those who wait already when a pause begins, and the
   expect(gone).toEqual([0, 1]);
 });
 
-test('TokenBucket lets those go at once who come after others have waited, or have left', async () => {
+test('TokenBucket lets newcomers go at once after others have waited, or have left', async () => {
   const { clock, gone, take } = aBucket(10, 1);
   void take(0);
   void take(1);
@@ -122,7 +122,7 @@ test('TokenBucket lets those go at once who come after others have waited, or ha
   expect(gone).toEqual([0, 1, 2, 3, 4]);
 });
 
-test('TokenBucket has one timer, for the moment at which the next may go, also when it is paused anew', async () => {
+test('TokenBucket has one timer, for the next turn, even when it is paused again', async () => {
   const { clock, bucket, gone, take } = aBucket(10, 1);
   void take(0);
   void take(1);
@@ -137,7 +137,7 @@ test('TokenBucket has one timer, for the moment at which the next may go, also w
   expect([gone, clock.timers()]).toEqual([[0, 1], 0]);
 });
 
-test('TokenBucket lets go of the signals of those who went', async () => {
+test('TokenBucket releases the signals of those that had their turn', async () => {
   const { take } = aBucket(10, 1);
   const { signal } = new AbortController();
   await take(0, signal);

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { HttpError, type HttpTransport } from './http.ts';
 import { inSpan, tracedTransport } from './trace.ts';
 
-/** An SDK as far as it is needed here: what it was told, in order. */
+/** A minimal SDK that records what it is told, in order. */
 function anSdk() {
   const told: unknown[] = [];
   const span = {
@@ -15,7 +15,7 @@ function anSdk() {
     told.push({ name, ...options });
     return work(span);
   };
-  // That of another test in this process.
+  // Of another test in this process.
   trace.disable();
   trace.setGlobalTracerProvider({ getTracer: () => ({ startActiveSpan, startSpan: () => span }) as never });
   onTestFinished(() => trace.disable());
@@ -37,13 +37,13 @@ test('inSpan() does the work, with and without an SDK, and ends its span', async
   expect(told).toEqual([{ name: 'pass', attributes: { name: 'a' }, kind: OK }, 'end']);
 });
 
-test('inSpan() tells what the work threw, and throws it on', async () => {
+test('inSpan() records what the work threw, and throws it on', async () => {
   const told = anSdk();
   await expect(inSpan('pass', {}, () => Promise.reject(new Error('Broken')))).rejects.toThrow('Broken');
   expect(told.slice(1)).toEqual([{ code: ERROR, message: 'Broken' }, 'end']);
 });
 
-test('tracedTransport() tells method, host and answer, and no path, which may hold a secret', async () => {
+test('tracedTransport() records method, host and answer, but no path, which may contain a secret', async () => {
   const told = anSdk();
   await get('users/canary');
   await get('missing');

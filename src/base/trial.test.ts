@@ -21,7 +21,7 @@ function trialOf() {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('Trial lets one go first, and the others give up where that one fails', async () => {
+test('Trial lets one go first, and the others give up if that one fails', async () => {
   const { run, ends } = trialOf();
   const all = ['a', 'b', 'c'].map((name) => run(name));
   await settle();
@@ -32,7 +32,7 @@ test('Trial lets one go first, and the others give up where that one fails', asy
 });
 
 test.each(['fine', new Error('another failure')])(
-  'Trial lets the others follow where the first ends in %s',
+  'Trial lets the others follow if the first ends in %s',
   async (outcome) => {
     const { run, ends } = trialOf();
     const all = ['a', 'b', 'c'].map((name) => run(name));
@@ -45,7 +45,7 @@ test.each(['fine', new Error('another failure')])(
   },
 );
 
-test('Trial begins anew once it has ended, for what began since', async () => {
+test('Trial begins again once it has ended, for calls that began since', async () => {
   const { run, ends, clock } = trialOf();
   const first = run('a');
   await settle();

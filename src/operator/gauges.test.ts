@@ -38,14 +38,14 @@ test.each([
   ['starting', 'False', 'NotYet', 0],
   ['suspended', 'False', 'NotYet', 0],
 ])(
-  'Gauges: of a cluster that is %s, CredentialsSecured %s with %s, %d is unsecured',
+  'Gauges: a cluster that is %s, with CredentialsSecured %s for %s, counts %d as unsecured',
   (state, status, reason, count) => {
     const conditions = [condition('CredentialsSecured', status, reason)];
     expect(theGauges(object({}, { state, conditions })).told().unsecuredClusters).toBe(count);
   },
 );
 
-test('Gauges: what was not looked at yet is not unsecured', () => {
+test('Gauges: what has not been looked at yet does not count as unsecured', () => {
   expect(theGauges(object({}, { observedGeneration: -1 })).told().unsecuredClusters).toBe(0);
 });
 
@@ -56,7 +56,7 @@ test.each([
   ['of a user', { rotateEvery: '4h' }, {}, { DatabaseCluster: HOUR_MS }],
   ['that is not due yet', { rotateEvery: '6h' }, {}, { DatabaseCluster: 0 }],
   [
-    'that the clock was ahead at when it was replaced last',
+    'that was last replaced while the clock was ahead',
     { rotateEvery: '1h' },
     { lastRotation: '2038-01-01T00:00:00.000Z' },
     { DatabaseCluster: 0 },
@@ -69,11 +69,11 @@ test.each([
     { conditions: [condition('Ready', 'True', 'Suspended')] },
     { DatabaseCluster: 0 },
   ],
-])('Gauges: for how long a password %s was to be replaced', (_, spec, status, expected) => {
+])('Gauges: how long a password %s has been overdue', (_, spec, status, expected) => {
   expect(theGauges(object(spec, { lastRotation, ...status })).told().rotationOverdueMs).toEqual(expected);
 });
 
-test('Gauges: the password that was to be replaced longest ago counts, and none before the first', () => {
+test('Gauges: the most overdue password counts, and none before the first', () => {
   const all = ['3h', '2h', '4h'].map((rotateEvery) => object({ rotateEvery }, { lastRotation }));
   const { change, told } = theGauges(...all, object({ rotateEvery: '1h' }, {}));
   expect(told().rotationOverdueMs).toEqual({ DatabaseCluster: 3 * HOUR_MS });

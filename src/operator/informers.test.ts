@@ -9,7 +9,7 @@ import { createInformers, withoutBallast } from './informers.ts';
 
 const METADATA = { name: 'orders', namespace: 'shop', uid: 'u', resourceVersion: '7' };
 
-test('Objects are kept without managedFields and without what kubectl apply keeps, and with all else', () => {
+test('Objects are kept without managedFields and without the annotation of kubectl apply, otherwise in full', () => {
   const annotations = { 'example.com/team': 'shop' };
   const applied = { 'kubectl.kubernetes.io/last-applied-configuration': '{"spec":{}}' };
   const managedFields = [{ manager: 'kubectl' }];
@@ -26,7 +26,7 @@ test.each([
   ['streamed', true],
   ['read in pages', false],
 ])(
-  'Only metadata of Secrets and ConfigMaps is asked for, and little of it kept, where lists are %s',
+  'Only metadata of Secrets and ConfigMaps is requested, and little of it kept, if lists are %s',
   async (_, streamsLists) => {
     const clock = virtualClock();
     const random = createSeededRandom(1);
@@ -45,7 +45,7 @@ test.each([
     const { secrets, configMaps } = createInformers(given);
     if (!(secrets instanceof Informer)) throw new Error('Secrets are not watched');
     const created = (resource: Resource, name: string) => {
-      // What kubectl apply keeps of a Secret is all of its data once more.
+      // What kubectl apply stores of a Secret is all of its data again.
       const annotations = { [LAST_APPLIED]: '{"data":{"password":"Y2FuYXJ5"}}', 'example.com/note': 'canary' };
       const metadata = { name, labels: { login: 'canary' }, annotations };
       return api.create(resource, 'shop', { kind: resource.kind, metadata, data: { password: 'Y2FuYXJ5' } });

@@ -28,7 +28,7 @@ function aUser(changes: { readonly deleting?: boolean; readonly deletionPolicy?:
   };
 }
 
-test('Leaving names who is being deleted on the server of a cluster, and tells when they are gone', () => {
+test('Leaving names what is being deleted on the server of a cluster, and reports when it is gone', () => {
   const [users, databases] = [aSource(), aSource()];
   const told: string[] = [];
   const leaving = new Leaving(users.informer, databases.informer, (cluster) => told.push(cluster));
@@ -42,14 +42,14 @@ test('Leaving names who is being deleted on the server of a cluster, and tells w
   expect([leaving.from('shop/orders'), told]).toEqual([[], ['shop/orders', 'shop/orders']]);
 });
 
-test('Leaving is not concerned with what stays on the server', () => {
+test('Leaving ignores what stays on the server', () => {
   const [users, databases] = [aSource(), aSource()];
   const leaving = new Leaving(users.informer, databases.informer, () => expect.unreachable());
   users.change(undefined, aUser({ deleting: true, deletionPolicy: 'Retain' }));
   expect([leaving.from('shop/orders'), leaving.mayFollow('shop/orders')]).toEqual([[], false]);
 });
 
-test('Leaving knows that others may follow until the last of them goes', () => {
+test('Leaving knows that others may follow until the last one is gone', () => {
   const [users, databases] = [aSource(), aSource()];
   const leaving = new Leaving(users.informer, databases.informer, () => {});
   const [one, other] = [aUser({}), aUser({})];
@@ -70,7 +70,7 @@ test('Leaving names databases as well as users, in an order that does not change
   expect(leaving.from('shop/orders')).toEqual(['Database shop/app', 'DatabaseUser shop/app']);
 });
 
-test('Leaving tells of no change that is another one, and of who comes to be on another cluster', () => {
+test('Leaving ignores unrelated changes, and notices a move to another cluster', () => {
   const [users, databases] = [aSource(), aSource()];
   const told: string[] = [];
   const leaving = new Leaving(users.informer, databases.informer, (cluster) => told.push(cluster));

@@ -3,10 +3,10 @@ import { aLeader, aReplica, aWorld, LEADER, NAMESPACE, SHARDS, sorted } from '..
 import { LEASES } from '../kube/lease.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 
-// Hours of many replicas' time.
+// The time of many replicas, in hours.
 vi.setConfig({ testTimeout: 30_000 });
 
-test('Replicas own nothing while a leader of an operator that was started without shards holds its Lease', async () => {
+test('Replicas own nothing while a leader that was started without shards holds its Lease', async () => {
   const world = aWorld();
   const leader = aLeader(world);
   await world.clock.advance(1_000);
@@ -20,7 +20,7 @@ test('Replicas own nothing while a leader of an operator that was started withou
   expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
 });
 
-test('A process that is started to act alone waits for the last replica to end, and no longer where that one says so', async () => {
+test('A process without shards waits for the last replica to end, and no longer if that replica says so', async () => {
   const world = aWorld();
   const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
   await world.clock.advance(20_000);
@@ -36,11 +36,11 @@ test('A process that is started to act alone waits for the last replica to end, 
   leader.stop.abort();
 });
 
-test('A process that is started to act alone acts when replicas that died could not act any more', async () => {
+test('A process without shards acts once dead replicas could no longer act', async () => {
   const world = aWorld();
   const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
   await world.clock.advance(20_000);
-  // What they have in hand when they wake up must not go on either.
+  // What they are doing when they wake up must not go on either.
   for (const each of [one, two]) each.inHand.add(each.owned()[0] ?? '');
   one.clock.freeze();
   two.link.state = 'cut';
@@ -59,12 +59,12 @@ test('A process that is started to act alone acts when replicas that died could 
   leader.stop.abort();
 });
 
-test('Replicas wait for a leader whose Lease somebody deletes for as long as it may act', async () => {
+test('Replicas wait for a leader whose Lease somebody deletes as long as it may act', async () => {
   const world = aWorld();
   const leader = aLeader(world);
   await world.clock.advance(1_000);
   const one = aReplica(world, 'one');
-  // Half a second before the replica renews, and more before the leader does.
+  // Half a second before the replica renews, and longer before the leader does.
   await world.clock.advance(21_500);
   world.api.remove(LEASES, { namespace: NAMESPACE, name: LEADER });
   for (let seconds = 0; seconds < 60; seconds++) {
@@ -77,11 +77,11 @@ test('Replicas wait for a leader whose Lease somebody deletes for as long as it 
 test.each([
   { edit: 'frees', spec: { holderIdentity: '' } },
   { edit: 'shortens', spec: { leaseDurationSeconds: 1 } },
-  { edit: 'takes the duration out of', spec: { leaseDurationSeconds: null } },
-  { edit: 'takes everything out of', spec: null },
+  { edit: 'removes the duration from', spec: { leaseDurationSeconds: null } },
+  { edit: 'removes everything from', spec: null },
   { edit: 'writes a list into', spec: { holderIdentity: 'leader,of,all' } },
 ])('Replicas wait for a leader as long as it may act when a person $edit its Lease', async ({ spec }) => {
-  // Who never saw an empty one takes it for one that nobody ever had.
+  // A replica that never saw the holder treats an empty Lease as one that nobody ever had.
   for (const isKnown of spec === null ? [true] : [true, false]) {
     const world = aWorld();
     const link = { isCut: false };
@@ -109,7 +109,7 @@ test.each([
   }
 });
 
-test('Replicas go on when a person takes them out of the Lease that they share, and who waits to act alone does not act', async () => {
+test('Replicas go on when a person removes them from their common Lease, and a process without shards still waits', async () => {
   const world = aWorld();
   const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
   await world.clock.advance(20_000);
@@ -124,7 +124,7 @@ test('Replicas go on when a person takes them out of the Lease that they share, 
   leader.stop.abort();
 });
 
-test('No shard ever has two owners while processes that act alone and replicas come and go', async () => {
+test('No shard ever has two owners while processes without shards and replicas come and go', async () => {
   let [alone, shared] = [0, 0];
   for (let seed = 1; seed <= 6; seed++) {
     const world = aWorld();
@@ -161,7 +161,7 @@ test('No shard ever has two owners while processes that act alone and replicas c
   expect([alone > 100, shared > 100]).toEqual([true, true]);
 });
 
-test('Replicas never write over the Lease of a leader who has taken it since they looked, and end', async () => {
+test('Replicas never overwrite the Lease of a leader that has taken it since they looked, and end', async () => {
   const world = aWorld();
   const one = aReplica(world, 'one');
   await world.clock.advance(20_000);

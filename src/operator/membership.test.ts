@@ -5,10 +5,10 @@ import { LEASES, leaseRecord, newLease } from '../kube/lease.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { ownerOf } from './owners.ts';
 
-// Hours of many replicas' time.
+// The time of many replicas, in hours.
 vi.setConfig({ testTimeout: 30_000 });
 
-test('A replica that is alone owns all shards', async () => {
+test('A replica on its own owns all shards', async () => {
   const world = aWorld();
   const one = aReplica(world, 'one');
   await world.clock.advance(3_000);
@@ -28,7 +28,7 @@ test('A replica that never heard that its Lease was created begins all the same'
   expect([one.owned(), one.state.ended]).toEqual([SHARDS, false]);
 });
 
-test('A replica whose Lease was taken from it before it heard that it has one ends', async () => {
+test('A replica whose Lease was taken before it heard of having one ends', async () => {
   const world = aWorld();
   const one = aReplica(world, 'one');
   one.link.state = 'deafToWrites';
@@ -43,7 +43,7 @@ test('A replica whose Lease was taken from it before it heard that it has one en
   expect([one.state.ended, one.holds(), two.owned()]).toEqual([true, [], SHARDS]);
 });
 
-test('A Lease that somebody else stands in is still that of its replica, until it runs out', async () => {
+test('A Lease that somebody stole still counts as that of its replica until it expires', async () => {
   const world = aWorld();
   const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
   await world.clock.advance(20_000);
@@ -68,7 +68,7 @@ test.each([2, 3])('%d replicas share the shards between them', async (count) => 
   for (const { owned } of all) expect(owned().length).toBeGreaterThan(SHARDS.length / count / 2);
 });
 
-test('A replica that comes takes its own shards only, once they are let go of', async () => {
+test('A new replica takes only its own shards, once they are released', async () => {
   const world = aWorld();
   const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
   await world.clock.advance(20_000);
@@ -77,7 +77,7 @@ test('A replica that comes takes its own shards only, once they are let go of', 
   one.inHand.add(busy);
   const three = aReplica(world, 'three');
   await world.clock.advance(60_000);
-  // It is promised to the third one, and begun by nobody while the first one is still at it.
+  // It is promised to the third one, and nobody begins it while the first one is still working there.
   expect([one, two, three].map(({ membership }) => membership.owns(busy))).toEqual([false, false, false]);
   one.inHand.delete(busy);
   await world.clock.advance(10_000);
@@ -87,12 +87,12 @@ test('A replica that comes takes its own shards only, once they are let go of', 
     expect(owned().filter((shard) => !before[index]?.includes(shard))).toEqual([]);
 });
 
-test('A replica begins nothing any more in what it is about to give away, also before it hears that this is published', async () => {
+test('A replica begins nothing in shards that it is about to give away, even before it hears that this is published', async () => {
   const world = aWorld();
   const one = aReplica(world, 'one', () => 500);
   await world.clock.advance(20_000);
   expect(one.owned()).toEqual(SHARDS);
-  // It has not seen yet that one that was here before has gone, and so does not claim what that one had.
+  // It has not yet seen that an earlier replica is gone, and so does not claim what that one had.
   const views = [
     ['one', 'two'],
     ['gone', 'two'],
@@ -109,7 +109,7 @@ test('A replica begins nothing any more in what it is about to give away, also b
   expect(given.filter((shard) => one.membership.owns(shard))).toEqual([]);
 });
 
-test('What a replica has in hand in one shard holds up no other one', async () => {
+test('Running work in one shard holds up no other shard', async () => {
   const world = aWorld();
   const one = aReplica(world, 'one');
   await world.clock.advance(20_000);
@@ -151,7 +151,7 @@ test('A replica that stops gives its shards to the others within seconds, and th
   expect(world.leases().length).toBe(2);
 });
 
-test('A replica that dies is waited for as long as its Lease lasts, and what is left of it is removed', async () => {
+test('The others wait for a dead replica as long as its Lease lasts, and then remove the Lease', async () => {
   const world = aWorld();
   const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
   await world.clock.advance(20_000);
@@ -168,7 +168,7 @@ test('A replica that dies is waited for as long as its Lease lasts, and what is 
   expect(two.state.ended).toBe(true);
 });
 
-test('What a dead replica had is taken over within 20 s, whenever each of them renews', async () => {
+test('The shards of a dead replica are taken over within 20 s, whenever each replica renews', async () => {
   for (let phase = 0; phase < 2_000; phase += 100) {
     const world = aWorld();
     const one = aReplica(world, 'one', () => 20);
@@ -184,7 +184,7 @@ test('What a dead replica had is taken over within 20 s, whenever each of them r
 });
 
 test.each(['refused', 'never answered'])(
-  'What is left of a replica stays, and no more, where to remove it is %s',
+  'If removing the Lease of an ended replica is %s, it stays, without other effects',
   async (how) => {
     const world = aWorld();
     const [one, two, three] = [aReplica(world, 'one'), aReplica(world, 'two'), aReplica(world, 'three')];
@@ -203,7 +203,7 @@ test.each(['refused', 'never answered'])(
 );
 
 test.each(['refused', 'never answered'])(
-  'While to take its Lease from a replica that died is %s, only its own shards wait',
+  "While taking a dead replica's Lease is %s, only its own shards wait",
   async (how) => {
     const world = aWorld();
     const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
@@ -224,7 +224,7 @@ test.each(['refused', 'never answered'])(
   },
 );
 
-test('The Lease of a replica that has renewed it at the last moment is not taken from it', async () => {
+test('The Lease of a replica that renews it at the last moment is not taken', async () => {
   const world = aWorld();
   const [, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
   await world.clock.advance(20_000);
@@ -254,7 +254,7 @@ test('A replica that cannot renew stops by itself, before another one may start'
   expect([one.owned(), two.state.ended]).toEqual([SHARDS, true]);
 });
 
-test('A replica that found its time to be over owns nothing before it has renewed, though its clock is set back', async () => {
+test('A replica that found its time to be over owns nothing until it has renewed, even if its clock is set back', async () => {
   const world = aWorld();
   const one = aReplica(world, 'one');
   await world.clock.advance(20_000);
@@ -266,7 +266,7 @@ test('A replica that found its time to be over owns nothing before it has renewe
   expect([one.owned(), one.state.ended]).toEqual([SHARDS, false]);
 });
 
-test('A replica whose Lease a person deletes ends, and the others wait for as long as if it had died', async () => {
+test('A replica whose Lease a person deletes ends, and the others wait as long as if it had died', async () => {
   const world = aWorld();
   const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
   await world.clock.advance(20_000);
@@ -280,9 +280,9 @@ test('A replica whose Lease a person deletes ends, and the others wait for as lo
 test.each([
   { edit: 'frees', spec: { holderIdentity: '' } },
   { edit: 'shortens', spec: { leaseDurationSeconds: 1 } },
-  { edit: 'takes the duration out of', spec: { leaseDurationSeconds: null } },
-  { edit: 'takes everything out of', spec: null },
-])('What is a replica’s that is cut off is nobody else’s when a person $edit its Lease', async ({ spec }) => {
+  { edit: 'removes the duration from', spec: { leaseDurationSeconds: null } },
+  { edit: 'removes everything from', spec: null },
+])('Nobody takes the shards of a replica that is cut off when a person $edit its Lease', async ({ spec }) => {
   for (const state of ['up', 'cut'] as const) {
     const world = aWorld();
     const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
@@ -297,7 +297,7 @@ test.each([
   }
 });
 
-test.each([null, '', 'garbage'])('A replica whose view a person changes to %j keeps what it has', async (members) => {
+test.each([null, '', 'garbage'])('A replica whose view a person changes to %j keeps its shards', async (members) => {
   const world = aWorld();
   const one = aReplica(world, 'one');
   await world.clock.advance(20_900);
@@ -311,7 +311,7 @@ test.each([null, '', 'garbage'])('A replica whose view a person changes to %j ke
   expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
 });
 
-test('A replica that did not hear of the last renewals waits for a whole Lease after it finds that one deleted', async () => {
+test('A replica that missed the last renewals waits a whole lease duration after it finds a Lease deleted', async () => {
   const world = aWorld();
   const one = aReplica(world, 'one');
   await world.clock.advance(1_900);
@@ -374,7 +374,7 @@ test('No shard ever has two owners, whatever freezes, is cut off, comes or goes,
       }
       if (alive[index] === one && one.state.ended) hire(index);
       for (let step = draw(20); step >= 0; step--) {
-        // Each begins and ends something for what it owns.
+        // Each replica begins and ends work for what it owns.
         for (const each of alive) {
           const shard = SHARDS[draw(SHARDS.length)] ?? '';
           if (each.membership.owns(shard)) each.inHand.add(shard);

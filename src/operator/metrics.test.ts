@@ -13,7 +13,7 @@ function someMetrics() {
   return { clock, metrics, share, queue };
 }
 
-/** Public names: dashboards hold on to them. */
+/** Public names, which dashboards rely on. */
 const NAMES = [
   'workqueue_depth',
   'workqueue_adds_total',
@@ -40,7 +40,7 @@ const NAMES = [
   'mooring_build_info',
 ];
 
-test('Metrics have the names that are promised', async () => {
+test('Metrics have the promised names', async () => {
   const { metrics } = someMetrics();
   const text = await metrics.text();
   for (const name of NAMES) expect(text).toMatch(new RegExp(`^# TYPE ${name} `, 'm'));
@@ -66,7 +66,7 @@ test('Metrics whose labels are known start at 0', async () => {
   }
 });
 
-test('Metrics of a queue follow it, ages of work in hand included', async () => {
+test('Metrics of a queue follow it, including the age of running work', async () => {
   const { metrics, queue, clock } = someMetrics();
   for (const key of ['a', 'b', 'c']) queue.add(key);
   await queue.get();
@@ -104,7 +104,7 @@ test('Metrics count passes by how they end', async () => {
   }
 });
 
-test('Metrics of objects and spaces show what is there now, and nothing that was', async () => {
+test('Metrics of objects and spaces show what exists now, and nothing from before', async () => {
   const { metrics } = someMetrics();
   const ready = { kind: 'Toy', condition: 'Ready', status: 'True', reason: 'Done' };
   const state = {

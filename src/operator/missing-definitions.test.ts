@@ -10,7 +10,7 @@ import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { createMetrics } from './metrics.ts';
 
-/** An operator of two namespaces, on an API server that has no CRD of clusters until `install`. */
+/** An operator for two namespaces, on an API server without the CRD of clusters until `install`. */
 async function anOperatorWithoutClusters() {
   const clock = virtualClock();
   const random = createSeededRandom(1);
@@ -75,7 +75,7 @@ async function anOperatorWithoutClusters() {
 const HINT =
   'Cannot watch databaseclusters, trying again: the API server has no resource databaseclusters.mooring.dev: install it with mooring crds | kubectl apply --server-side -f -';
 
-test('createOperator() says which CRD is not there and how to install it, and begins to work once it is', async () => {
+test('createOperator() says which CRD is missing and how to install it, and begins to work once it is there', async () => {
   const { clock, operator, warnings, install, reason, end } = await anOperatorWithoutClusters();
   await clock.advance(300_000);
   expect(warnings()[0]).toBe(HINT);

@@ -3,9 +3,9 @@ import { aWorldOfOperators } from '../../test/support/operators.ts';
 import { DATABASES } from '../kinds/database/resource.ts';
 import { type Condition, findStatusCondition } from '../kube/condition.ts';
 
-/* Objects from before a rule: what they have stays theirs. Of clusters test/sim/same-place.test.ts tells. */
+/* Objects from before a rule keep what they have. For clusters see test/sim/same-place.test.ts. */
 
-test('A database stays that of its object, whose spec cannot be read any more, and nobody else adopts or deletes it', async () => {
+test('A database still belongs to its object when the spec can no longer be read, and nobody else adopts or deletes it', async () => {
   const world = await aWorldOfOperators({ count: 1, shardBySpace: false });
   const namespace = 'shop';
   const create = (name: string, spec: object) =>
@@ -24,7 +24,7 @@ test('A database stays that of its object, whose spec cannot be read any more, a
   await create('first', {});
   await world.clock.advance(120_000);
   expect(reason('first')).toBe('DatabaseReady');
-  // The API server of the test has no rules, as one whose definitions are of another version.
+  // The test's API server has no rules, like one with definitions of another version.
   await world.kube.patch(DATABASES, { namespace, name: 'first' }, { spec: { name: 7, schema: 'of another time' } });
   await world.clock.advance(60_000);
   expect(reason('first')).toBe('InvalidSpec');

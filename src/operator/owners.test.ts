@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Owners, ownerOf } from './owners.ts';
 
-test('ownerOf() moves only what the one who goes had, and spreads it', () => {
+test('ownerOf() moves only what the leaving replica had, and spreads it', () => {
   const view = ['a', 'b', 'c', 'd'];
   const shards = Array.from({ length: 400 }, (_, index) => `shard-${index}`);
   const moved = shards.filter((shard) => ownerOf(shard, view) !== ownerOf(shard, ['a', 'b', 'c']));
@@ -13,7 +13,7 @@ test('ownerOf() moves only what the one who goes had, and spreads it', () => {
   }
 });
 
-test('Owners say what ownerOf() says, and remember a bounded number of shards, however many come and go', () => {
+test('Owners agree with ownerOf(), and remember a bounded number of shards, however many come and go', () => {
   const owners = new Owners();
   const view = ['a', 'b'];
   for (let index = 0; index < 25_000; index++) {

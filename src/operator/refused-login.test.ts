@@ -8,7 +8,7 @@ import { RefusedLogin } from './refused-login.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** All that the operator watches, on an API server that refuses each watch and list so; what is logged of that. */
+/** Runs everything that the operator watches on an API server that refuses each watch and list. Returns the log. */
 async function refused(status: number) {
   const clock = virtualClock();
   const random = createSeededRandom(1);
@@ -30,7 +30,7 @@ async function refused(status: number) {
   return { logged, problem };
 }
 
-test('The operator that the API server does not let in says so once a minute, and not of each kind', async () => {
+test('An operator that the API server does not let in says so once a minute, not for each kind', async () => {
   const { logged, problem } = await refused(401);
   expect(logged[0]?.message).toMatch(/does not accept this operator's login \(401\).*give it a new one/);
   const pauses = logged.slice(1).map(({ at }, index) => at - (logged[index]?.at ?? 0));
@@ -39,7 +39,7 @@ test('The operator that the API server does not let in says so once a minute, an
   expect(problem).toMatch(/has not accepted this operator's login for \d+ minutes/);
 });
 
-test('The operator that may not watch any kind says so of each', async () => {
+test('An operator that may not watch any kind says so for each', async () => {
   const { logged, problem } = await refused(403);
   expect(new Set(logged.map(({ message }) => /Cannot watch (\w+)/.exec(message)?.[1])).size).toBe(6);
   expect(problem).toBeUndefined();

@@ -12,7 +12,7 @@ interface Asked {
   readonly answer: (version: string | undefined) => void;
 }
 
-/** Secrets whose answers come when the test says so, and toys that refer to what the test says. */
+/** Secrets whose answers the test releases, and toys with references that the test chooses. */
 function bench() {
   const asked: Asked[] = [];
   const told: string[] = [];
@@ -32,7 +32,7 @@ function bench() {
     ...toyKind({}, log),
     references: ({ metadata: { name } }) => references.get(name) ?? [],
   });
-  /** A look at the toy, once what it waits for was answered. */
+  /** A look at the toy, once the reads that it waits for are answered. */
   const observe = (toy: string, ...refers: readonly Reference[]) => {
     references.set(toy, refers);
     return kind.observe(subjectOf(toy), signal);
@@ -60,7 +60,7 @@ function subjectOf(name: string): ToySubject {
   return { key: `shop/${name}`, metadata, spec: { size: 1 }, status, deleting: false, lookNow: false };
 }
 
-test('a pass looks at the Secrets that are referred to first, each once, and at their metadata only', async () => {
+test('a pass first reads the Secrets that the object refers to, each once, and only their metadata', async () => {
   const { reads, asked, log, observe } = bench();
   const names = ['secrets/shop/a', 'databasespaces/shop/a', 'secrets/shop/b', 'secrets/shop/a', 'secrets/shop/'];
   const done = observe('toy', ...names, 'configmaps/shop/a');
@@ -75,7 +75,7 @@ test('a pass looks at the Secrets that are referred to first, each once, and at 
   expect(reads.store.get('shop/a')).toEqual({ metadata: { name: 'a', uid: 'uid', resourceVersion: '1' } });
 });
 
-test('it is told when a Secret came, changed or went, and of nothing else', async () => {
+test('it reports when a Secret appears, changes or vanishes, and nothing else', async () => {
   const { told, version, read } = bench();
   for (const found of [undefined, '5', '5', '7', undefined, undefined]) await read(found);
   expect(version()).toBeUndefined();
@@ -90,7 +90,7 @@ test('it is told when a Secret came, changed or went, and of nothing else', asyn
   ]);
 });
 
-test('the look that began last counts, whichever answer comes last', async () => {
+test('the read that began last counts, whichever answer comes last', async () => {
   const { asked, version, observe } = bench();
   const [first, second] = [observe('toy', 'secrets/shop/login'), observe('other', 'secrets/shop/login')];
   asked[1]?.answer('8');
@@ -100,7 +100,7 @@ test('the look that began last counts, whichever answer comes last', async () =>
   expect(version()).toBe('8');
 });
 
-test('what nobody refers to any more is forgotten, also when its answer is late', async () => {
+test('a Secret that nobody refers to any more is forgotten, even if its answer is late', async () => {
   const { asked, version, observe, read, kind, told, log } = bench();
   await read('5', 'toy');
   await read('5', 'other');
@@ -117,7 +117,7 @@ test('what nobody refers to any more is forgotten, also when its answer is late'
   expect(version()).toBeUndefined();
 });
 
-test('a look that fails is the pass’s failure', async () => {
+test('a failed read is a failure of the pass', async () => {
   const reads = new SecretReads({ get: () => Promise.reject(new Error('forbidden')) }, metadataOf);
   const kind = reads.before({ ...toyKind({}, []), references: () => ['secrets/shop/login'] });
   await expect(kind.observe(subjectOf('toy'), signal)).rejects.toThrow('forbidden');

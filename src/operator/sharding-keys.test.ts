@@ -15,9 +15,9 @@ import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { ownerOf } from './owners.ts';
 import { Sharding } from './sharding.ts';
 
-/* Which keys a replica turns away, takes and lets go of. */
+/* Which keys a replica turns away, takes and releases. */
 
-/** Where changes of a kind's objects are heard of. */
+/** A source of changes for one kind. */
 function aSource() {
   const handlers: StoreChange<KubeObject>[] = [];
   return {
@@ -39,7 +39,7 @@ function aWorld() {
 const specAt = (baseURL: string) => space({ baseURL })['spec'] as DatabaseSpaceSpec;
 const shardAt = (baseURL: string) => placeInFull(placeOf(specAt(baseURL)));
 
-/** One replica's share of a space with some clusters, without controllers: only what these are told. */
+/** One replica's share of a space with some clusters, without controllers: it records what these would be told. */
 function aShare(count: number, namespaces?: readonly string[], { world, api } = aWorld(), seed = 1) {
   const clock = processClock(world);
   const informers = { spaces: aSource(), clusters: aSource(), users: aSource(), databases: aSource() };
@@ -83,7 +83,7 @@ function aShare(count: number, namespaces?: readonly string[], { world, api } = 
     await world.advance(10_000);
     await running;
   });
-  /** Another replica's Lease, under whose view it owns the space at that place. Resolves with its name. */
+  /** Creates another replica's Lease, whose view makes it the owner of the space at that place. Resolves with its name. */
   const rival = async (baseURL = 'https://cloud.test'): Promise<ObjectRef> => {
     const shard = shardAt(baseURL);
     const own = api.all(LEASES)[0]?.metadata.name.replace('mooring-replica-', '') ?? '';
@@ -116,7 +116,7 @@ function aShare(count: number, namespaces?: readonly string[], { world, api } = 
   };
 }
 
-test('Sharding comes to thousands of objects in slices, between which others have their turn', async () => {
+test('Sharding goes through thousands of objects in slices, between which others have their turn', async () => {
   const { world, resynced } = aShare(1_000);
   let [before, most] = [0, 0];
   for (let turn = 0; resynced.length < 1_001 && turn < 1_000; turn++) {
@@ -128,7 +128,7 @@ test('Sharding comes to thousands of objects in slices, between which others hav
   expect([resynced.length, most <= 100]).toEqual([1_001, true]);
 });
 
-test("An object in a space that nobody watches is somebody's all the same, who says so", async () => {
+test('An object in a space that nobody watches still has an owner, which reports it', async () => {
   const { world, api, clusters, object, gate } = aShare(0, ['shop']);
   const elsewhere = { name: 'production', namespace: 'elsewhere' };
   await api.create(DATABASE_SPACES, 'elsewhere', { metadata: { name: 'production' }, spec: {} });
@@ -154,7 +154,7 @@ test('A key that was turned away while the Lease was in doubt comes back once it
   expect(resynced).toEqual(['shop/orders-0']);
 });
 
-test('A key that came to be here is not looked at once more by a sweep', async () => {
+test('A key that has become its own is not looked at again by a sweep', async () => {
   const { world, clusters, object, gate, resynced } = aShare(1);
   await world.advance(3_000);
   resynced.length = 0;
@@ -165,7 +165,7 @@ test('A key that came to be here is not looked at once more by a sweep', async (
   expect(resynced).toEqual([]);
 });
 
-test('A key that was turned away for a replica that then went, while a pass was in hand, comes back', async () => {
+test('A key that was turned away for a replica that left during a pass comes back', async () => {
   const { world, api, gate, resynced, released, rival } = aShare(2);
   await world.advance(3_000);
   expect(await gate.begin('shop/orders-0')).toBe(true);
@@ -193,7 +193,7 @@ test('What a replica loses is forgotten once its last pass there has ended', asy
   expect(released.sort()).toEqual(['shop/orders-0', 'shop/orders-1', 'shop/production']);
 });
 
-test('What a replica loses is kept while another pass is in hand there', async () => {
+test('What a replica loses is kept while another pass is running there', async () => {
   const { world, gate, released, rival } = aShare(3);
   await world.advance(3_000);
   expect([await gate.begin('shop/orders-0'), await gate.begin('shop/orders-1')]).toEqual([true, true]);
@@ -213,7 +213,7 @@ test('Clusters that a replica takes over wait for the first look at their space'
   expect(Object.fromEntries(delays)).toEqual({ 'shop/production': 0, 'shop/orders-0': 2_000 });
 });
 
-test('A replica has what it lost and got back since it got it back', async () => {
+test('A replica that lost a key and got it back counts from when it got it back', async () => {
   const { world, api, hasSinceMs, released, rival } = aShare(1);
   await world.advance(3_000);
   const first = hasSinceMs('shop/orders-0');
@@ -228,7 +228,7 @@ test('A replica has what it lost and got back since it got it back', async () =>
   expect([hasSinceMs('shop/orders-0') >= goneAtMs, hasSinceMs('shop/orders-0') < world.now()]).toEqual([true, true]);
 });
 
-test('A key in hand is not forgotten because its space has come to be another one of another replica', async () => {
+test('A running key is not forgotten because its space has moved to a place of another replica', async () => {
   const { world, gate, released, rival, placeSpace } = aShare(2);
   await world.advance(3_000);
   expect(await gate.begin('shop/orders-0')).toBe(true);
@@ -241,7 +241,7 @@ test('A key in hand is not forgotten because its space has come to be another on
   expect(released).toContain('shop/orders-0');
 });
 
-/** Two replicas, the first of which owns the space, and where the space would be the other one's. `apartMs`: between their renewals. */
+/** Two replicas. The first owns the space, and `move` moves the space to a place of the other. `apartMs`: between their renewals. */
 async function aPair(apartMs = 0) {
   const setting = aWorld();
   const one = aShare(1, undefined, setting, 1);
@@ -253,7 +253,7 @@ async function aPair(apartMs = 0) {
   const [first, other] = isFirst ? both : [both[1], both[0]];
   const view = setting.api.all(LEASES).flatMap(({ metadata: { name } }) => name.split('mooring-replica-').slice(1));
   const ownerAt = (shard: string) => ownerOf(shard, view.sort());
-  /** Has the space be at the first place that is so. */
+  /** Moves the space to the first place that fits. */
   const placeWhere = (is: (baseURL: string) => boolean) => {
     let index = 0;
     while (!is(`https://cloud-${index}.test`)) index++;
@@ -266,7 +266,7 @@ async function aPair(apartMs = 0) {
   return { ...setting, both, first, other, view, ownerAt, placeWhere, move };
 }
 
-test('A key that one replica has in hand is not begun by another one, whose its space has come to be meanwhile', async () => {
+test('A key that one replica is processing is not begun by the one that owns the new place of its space', async () => {
   const { world, first, other, move } = await aPair();
   expect(await first.gate.begin('shop/orders-0')).toBe(true);
   move();
@@ -279,9 +279,9 @@ test('A key that one replica has in hand is not begun by another one, whose its 
   expect(await other.gate.begin('shop/orders-0')).toBe(true);
 });
 
-test('A key that one replica has in hand is not begun by another one, whose it is without its space, which is gone', async () => {
+test('A key that one replica is processing is not begun by the one that owns it after its space is gone', async () => {
   const { world, both, ownerAt, placeWhere } = await aPair();
-  // Of what is in no space that is known, the space's own name says whose it is.
+  // If its space is not known, the name of the space decides who owns an object.
   placeWhere((baseURL) => ownerAt(shardAt(baseURL)) !== ownerAt('shop/production'));
   await world.advance(20_000);
   const begun = await Promise.all(both.map(({ gate }) => gate.begin('shop/orders-0')));
@@ -298,7 +298,7 @@ test('A key that one replica has in hand is not begun by another one, whose it i
   expect(await other.gate.begin('shop/orders-0')).toBe(true);
 });
 
-test('A key whose space has come to be another one waits until another replica would have said that it has it in hand', async () => {
+test('A key whose space has moved waits until another replica would have said that it is processing it', async () => {
   const { world, other, move } = await aPair();
   move();
   expect(await other.gate.begin('shop/orders-0')).toBe(false);
@@ -309,7 +309,7 @@ test('A key whose space has come to be another one waits until another replica w
   expect(other.resynced).toHaveLength(2);
 });
 
-test('A key that was turned away as its space has come to be another one is not left to rest as at a start', async () => {
+test('A key that was turned away because its space has moved does not rest as after a start', async () => {
   const { world, other, move } = await aPair();
   expect(await other.gate.begin('shop/orders-0')).toBe(false);
   move();
@@ -320,19 +320,19 @@ test('A key that was turned away as its space has come to be another one is not 
   expect([...other.hurried]).toEqual([['shop/orders-0', 2_000]]);
 });
 
-test('A key that was turned away before it was known whose it is rests as at a start', async () => {
+test('A key that was turned away before its owner was known rests as after a start', async () => {
   const { world, gate, resynced, hurried } = aShare(1);
   expect(await gate.begin('shop/orders-0')).toBe(false);
   await world.advance(3_000);
   expect([resynced.sort(), [...hurried]]).toEqual([['shop/orders-0', 'shop/production'], []]);
 });
 
-test('A key whose space has come to be another one waits as long where a third replica dies just then', async () => {
+test('A key whose space has moved waits as long even if a third replica dies just then', async () => {
   for (const afterMs of [0, 600, 1_200, 1_800])
     for (let at = 0; at < 4_500; at += 300) {
       const { world, api, first, other, view, ownerAt, move } = await aPair(2_700);
       await world.advance(afterMs);
-      // Nothing that counts here is its own, and it is taken for dead some 15 s later.
+      // Nothing in this test belongs to it, and it counts as dead some 15 s later.
       const shards = ['', '-0', '-1', '-2', '-3'].map((each) => shardAt(`https://cloud${each}.test`));
       const viewWith = (name: string) => [...view, name].sort();
       const names = Array.from({ length: 1_000 }, (_, index) => `third-${index}`);
@@ -353,15 +353,15 @@ test('A key whose space has come to be another one waits as long where a third r
     }
 });
 
-test('A key whose space has come to be another one of the same replica does not wait', async () => {
+test('A key whose space has moved within the same replica does not wait', async () => {
   const { world, gate, placeSpace } = aShare(1);
   await world.advance(3_000);
   placeSpace('https://elsewhere.test');
   expect(await gate.begin('shop/orders-0')).toBe(true);
 });
 
-test('A key whose object is gone is turned away once, and leads to no further look at all objects', async () => {
-  /** How often all objects are gone through in some minutes, after this. */
+test('A key whose object is gone is turned away once, and causes no further look at all objects', async () => {
+  /** Counts how often all objects are gone through in some minutes after `work`. */
   const looksAfter = async (work: (gate: KeyGate) => Promise<void>) => {
     const { world, gate, rival } = aShare(1);
     await world.advance(3_000);
@@ -377,7 +377,7 @@ test('A key whose object is gone is turned away once, and leads to no further lo
   };
   const unprovoked = await looksAfter(async () => {});
   const provoked = await looksAfter(async (gate) => {
-    // Every replica hears that they went, and of some another one says so.
+    // Every replica hears that they are gone, and some of them belong to another one.
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
     const begun = await Promise.all(names.map((name) => gate.begin(`shop/${name}`)));
     expect(new Set(begun)).toEqual(new Set([true, false]));
@@ -385,7 +385,7 @@ test('A key whose object is gone is turned away once, and leads to no further lo
   expect([unprovoked > 0, provoked]).toEqual([true, unprovoked]);
 });
 
-test('A cluster whose space is there, and was not seen yet, is begun by nobody; one without a space by one replica', async () => {
+test('A cluster whose existing space was not seen yet is begun by nobody; one without a space is begun by one replica', async () => {
   const { world, api, clusters, object, gate, rival } = aShare(0);
   await world.advance(3_000);
   await rival();

@@ -5,7 +5,7 @@ import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import { EVENTS } from '../kube/api.ts';
 
-// Minutes of several operators' time.
+// The time of several operators, in minutes.
 vi.setConfig({ testTimeout: 30_000 });
 
 /** Eight spaces with a cluster each, and any number of replicas that share them. */
@@ -20,7 +20,7 @@ async function settled(world: World, replicas: number) {
   return all;
 }
 
-/** Of each space, the order in which replicas had it: nobody asks about what another one has. */
+/** For each space, the order in which replicas had it: nobody asks about a space of another. */
 function turnsOf(world: World, name: string): readonly number[] {
   const turns: number[] = [];
   for (const { replica } of world.calls.filter((call) => call.space === name))
@@ -28,7 +28,7 @@ function turnsOf(world: World, name: string): readonly number[] {
   return turns;
 }
 
-test.each([1, 2, 3])('%d replicas share the spaces between them, and bring all to what is wanted', async (count) => {
+test.each([1, 2, 3])('%d replicas share the spaces, and bring everything to its desired state', async (count) => {
   const world = await aWorld();
   await settled(world, count);
   const owners = [...world.owners().values()];
@@ -38,7 +38,7 @@ test.each([1, 2, 3])('%d replicas share the spaces between them, and bring all t
   expect(world.unwell()).toEqual([]);
 });
 
-test('A replica that stops leaves its spaces to the others, who keep theirs; no cluster says that it is not Ready', async () => {
+test('A replica that stops leaves its spaces to the others, which keep theirs; every cluster stays Ready', async () => {
   const world = await aWorld();
   const [one, , three] = await settled(world, 3);
   const before = world.owners();
@@ -58,7 +58,7 @@ test('A replica that stops leaves its spaces to the others, who keep theirs; no 
   expect([world.kube.all(EVENTS).length, world.isReady()]).toEqual([events, true]);
 });
 
-test('A replica that comes takes over spaces one after the other had them, and writes nothing where all is well', async () => {
+test('A new replica takes over spaces after the others release them, and writes nothing if all is well', async () => {
   const world = await aWorld();
   await settled(world, 2);
   const before = world.owners();
@@ -90,7 +90,7 @@ test('A replica that was frozen past its Lease finds its spaces taken, changes n
   expect(two?.state.ended).toBeInstanceOf(Error);
 });
 
-test('A space that is created later, and a cluster in it, are looked after by one replica', async () => {
+test('A space that is created later, and a cluster in it, are handled by one replica', async () => {
   const world = await aWorld();
   await settled(world, 3);
   await world.kube.create(DATABASE_CLUSTERS, 'shop', cluster({ spaceRef: { name: 'late' } }, {}, 'late'));
@@ -104,26 +104,23 @@ test('A space that is created later, and a cluster in it, are looked after by on
   await world.kube.create(DATABASE_SPACES, 'shop', late);
   await world.clock.advance(60_000);
   expect(world.isReady()).toBe(true);
-  // It is the same space in the cloud as another one's, so it has the same owner.
+  // It is the same space in the cloud as another object's, so it has the same owner.
   expect(world.owners().get('space-7')).toHaveLength(1);
 });
 
-test.each([3_000, 15_000])(
-  'Spaces that were created %d ms before a replica came are listed by one only',
-  async (ms) => {
-    const world = await aWorldOfOperators({ count: 16, initially: 4 });
-    world.replica();
-    await world.clock.advance(120_000);
-    for (let index = 4; index < 16; index++) await world.addSpace(index);
-    await world.clock.advance(ms);
-    world.replica();
-    await world.clock.advance(180_000);
-    const owners = [...world.owners().values()];
-    expect([owners.every((each) => each.length === 1), new Set(owners.flat()).size]).toEqual([true, 2]);
-  },
-);
+test.each([3_000, 15_000])('Spaces that were created %d ms before a new replica are listed by only one', async (ms) => {
+  const world = await aWorldOfOperators({ count: 16, initially: 4 });
+  world.replica();
+  await world.clock.advance(120_000);
+  for (let index = 4; index < 16; index++) await world.addSpace(index);
+  await world.clock.advance(ms);
+  world.replica();
+  await world.clock.advance(180_000);
+  const owners = [...world.owners().values()];
+  expect([owners.every((each) => each.length === 1), new Set(owners.flat()).size]).toEqual([true, 2]);
+});
 
-test('A replica that is alone says nothing of others when objects are created', async () => {
+test('A replica on its own says nothing about others when objects are created', async () => {
   const world = await aWorldOfOperators({ count: 2, initially: 1 });
   const { logged } = world.replica();
   await world.clock.advance(120_000);
@@ -134,7 +131,7 @@ test('A replica that is alone says nothing of others when objects are created', 
   expect(logged.filter((line) => line.includes('other replicas'))).toEqual([]);
 });
 
-test('Nobody asks about a space that is gone any more', async () => {
+test('Nobody asks about a space after it is gone', async () => {
   const world = await aWorld();
   await settled(world, 3);
   for (const index of world.names.keys())

@@ -3,16 +3,16 @@ import { aWorldOfOperators } from '../../test/support/operators.ts';
 import { HttpError } from '../base/http.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 
-/* What one process has begun and another one goes on with. */
+/* Work that one process has begun and another one goes on with. */
 
-// Hours of several operators' time.
+// The time of several operators, in hours.
 vi.setConfig({ testTimeout: 60_000 });
 
 const lost = () => new HttpError('lost', 'No answer', { isUnanswered: true });
 const isDeploy = ({ method, url }: { readonly method: string; readonly url: string }) =>
   method === 'POST' && url.includes('deploy');
 
-test('A replica that gets back a space knows for its own the clusters whose deploys were never answered', async () => {
+test('A replica that gets back a space recognizes the clusters whose deploys were never answered as its own', async () => {
   const count = 8;
   const world = await aWorldOfOperators({ count, initially: 0 });
   for (let index = 0; index < count; index++) await world.addSpace(index);
@@ -48,7 +48,7 @@ test.each([
   { who: 'a leader that stood by', shardBySpace: false, isWarm: true },
   { who: 'a leader that has just begun', shardBySpace: false, isWarm: false },
   { who: 'a replica that takes over its space', shardBySpace: true, isWarm: true },
-])('A cluster that lands after its process died is not left behind by $who', async ({ shardBySpace, isWarm }) => {
+])('$who does not leave behind a cluster that lands after its process died', async ({ shardBySpace, isWarm }) => {
   const world = await aWorldOfOperators({ count: 1, shardBySpace });
   const all = [world.replica()];
   await world.clock.advance(60_000);
@@ -103,7 +103,7 @@ test.each([
   expect(servers.size).toBe(40);
 });
 
-test('An operator that stands by has nothing in its queues, however much changes meanwhile', async () => {
+test('A standby has nothing in its queues, however much changes meanwhile', async () => {
   const world = await aWorldOfOperators({ count: 4, shardBySpace: false });
   world.replica();
   await world.clock.advance(60_000);

@@ -15,7 +15,7 @@ import { createInformers } from './informers.ts';
 import { createMetrics } from './metrics.ts';
 import { Wiring } from './wiring.ts';
 
-/** What the controllers of all kinds share, on an API server in memory. */
+/** What the controllers of all kinds share, with an API server in memory. */
 function aWiring(clock = virtualClock()) {
   const random = createSeededRandom(1);
   const statusDefaults = { toys: { observedGeneration: -1 }, dolls: { observedGeneration: -1 } };
@@ -39,14 +39,14 @@ function aWiring(clock = virtualClock()) {
   return { ...given, informers, wiring, metrics, logged };
 }
 
-test('Wiring has an Event for what an object leaves behind, however often it told of something else before', async () => {
+test('Wiring makes an Event for what an object leaves behind, however often it has reported something else', async () => {
   const { api, clock, informers, wiring } = aWiring();
   const stop = new AbortController();
   void informers.clusters.run(stop.signal);
   await api.create(DATABASE_CLUSTERS, 'shop', cluster({}, {}, 'orders'));
   await clock.settle();
   const onDrift = wiring.driftCorrected('DatabaseCluster', informers.clusters);
-  // Two who set a field to and fro.
+  // Two parties change a field back and forth.
   for (let count = 0; count < 40; count++) onDrift('shop/orders', 'machineType', `Set back for the ${count}th time`);
   wiring.warn('DatabaseCluster', 'ClusterLeft', informers.clusters)('shop/orders', 'It may still be there');
   await clock.advance(1_000);
@@ -56,7 +56,7 @@ test('Wiring has an Event for what an object leaves behind, however often it tol
   expect(told).toContain('Warning ClusterLeft');
 });
 
-test('Wiring counts what was set back, also of an object that is gone, and says of one that is left which it is', async () => {
+test('Wiring counts drift that was reverted, even for an object that is gone, and logs which cluster was left', async () => {
   const { api, clock, informers, wiring, metrics, logged } = aWiring();
   const onDrift = wiring.driftCorrected('DatabaseCluster', informers.clusters);
   const drift = vi.spyOn(metrics, 'driftCorrected');
@@ -70,7 +70,7 @@ test('Wiring counts what was set back, also of an object that is gone, and says 
   ]);
 });
 
-test('Wiring says of which object an Event cannot be recorded', async () => {
+test('Wiring says for which object an Event cannot be recorded', async () => {
   const { api, clock, informers, wiring, logged } = aWiring();
   const stop = new AbortController();
   void informers.clusters.run(stop.signal);
@@ -91,7 +91,7 @@ test('Wiring says of which object an Event cannot be recorded', async () => {
   ]);
 });
 
-test('Wiring has all kinds look at what refers to an object whose spec, or whose word, is another one', () => {
+test('Wiring makes all kinds look at what refers to an object when its spec or its conditions change', () => {
   const { wiring } = aWiring();
   const handlers: Parameters<Informer<KubeObject>['onChange']>[0][] = [];
   const source = { onChange: (handler: (typeof handlers)[0]) => handlers.push(handler) };
@@ -115,7 +115,7 @@ test('Wiring has all kinds look at what refers to an object whose spec, or whose
     [toy(1, 'Painted', 2), toy(2, 'Painted', 2)],
   ] as const;
   const counts = changes.map(([before, after]) => {
-    // The last of the kinds' handlers is that of the dolls.
+    // The last handler is that of the dolls.
     handlers.at(-1)?.('ns/a', before, after);
     return told.map(({ mock }) => mock.calls.length);
   });
@@ -127,7 +127,7 @@ test('Wiring has all kinds look at what refers to an object whose spec, or whose
   expect(told[0]?.mock.calls[0]).toEqual(['dolls/ns/a', 'normal']);
 });
 
-test('Wiring tells those whom an object concerned before, and those whom it concerns now, of news only', () => {
+test('Wiring notifies those whom an object concerned before, and those whom it concerns now, only of changes', () => {
   const { wiring } = aWiring();
   const handlers: Parameters<Informer<KubeObject>['onChange']>[0][] = [];
   const source = { onChange: (handler: (typeof handlers)[0]) => handlers.push(handler) };
@@ -149,7 +149,7 @@ test('Wiring tells those whom an object concerned before, and those whom it conc
   expect(notify.mock.calls.map(([reference]) => reference)).toEqual(['names/one', 'names/all', 'names/two']);
 });
 
-test('Wiring has readers of a Secret or a ConfigMap look soon when it is another one than before', async () => {
+test('Wiring makes readers of a Secret or a ConfigMap look soon when it changes', async () => {
   const { api, clock, informers, wiring } = aWiring();
   const stop = new AbortController();
   wiring.notifyReaders();
@@ -170,7 +170,7 @@ test('Wiring has readers of a Secret or a ConfigMap look soon when it is another
   ]);
 });
 
-test('Wiring reads the labels of a namespace, which may be none, or gone', async () => {
+test('Wiring reads the labels of a namespace, which may have none, or be gone', async () => {
   const { api, wiring } = aWiring();
   const asked: unknown[] = [];
   const { signal } = new AbortController();
@@ -189,10 +189,10 @@ test('Wiring reads the labels of a namespace, which may be none, or gone', async
   expect(asked[0]).toEqual([NAMESPACES, { name: 'shop' }, signal]);
 });
 
-test('Wiring has a crowd of one kind make room for what a person changed of another kind, after each answer that it waits for', async () => {
+test('Wiring makes a crowd of one kind give way, after each answer, to what a person changed of another kind', async () => {
   const clock = virtualClock();
   let looks = 0;
-  // Each look at the clock finds it a little on.
+  // The clock moves on a little at each look.
   const { api, random, wiring } = aWiring({ ...clock, monotonic: () => clock.monotonic() + ++looks / 20 });
   const passes: string[] = [];
   const stop = new AbortController();
@@ -232,11 +232,11 @@ test('Wiring has a crowd of one kind make room for what a person changed of anot
   await doll.promise;
   stop.abort();
   expect([before > 0, passes.length < 500]).toEqual([true, true]);
-  // About one for each answer. Where the kinds do not rest together, it is all that fits between two answers.
+  // About one for each answer. If the kinds did not pause together, it would be all that fits between two answers.
   expect(passes.length - before).toBeLessThanOrEqual(15);
 });
 
-/** As the kind of toys, and another one. */
+/** Like the kind of toys, but a different kind. */
 function dollKind(behaviour: ToyBehaviour): ToyKind {
   const names = { kind: 'Doll', plural: 'dolls' };
   const kind = toyKind(behaviour, []);
