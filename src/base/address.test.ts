@@ -48,8 +48,8 @@ describe('specialUseOf()', () => {
     ['2001:db8::1', 'a reserved address'],
     ['64:ff9b:1::1', 'a reserved address'],
     ['5f00::1', 'a reserved address'],
-    ['cloud', 'no IP address'],
-    ['', 'no IP address'],
+    ['cloud', 'not an IP address'],
+    ['', 'not an IP address'],
   ])('classifies %s as %s', (address, word) => {
     expect(specialUseOf(address, NONE)).toBe(word);
   });

@@ -64,7 +64,7 @@ export function specialUseOf(address: string, allowed: BlockList): string | unde
   const bare = address.replace(/%.*$/, '');
   const meant = embeddedIPv4(bare) ?? bare;
   const family = familyOf(meant);
-  if (family === undefined) return 'no IP address';
+  if (family === undefined) return 'not an IP address';
   if (allowed.check(meant, family)) return undefined;
   const special = SPECIAL.find(({ networks }) => networks.check(meant, family));
   if (special !== undefined) return special.word;

@@ -213,7 +213,7 @@ export class ApiCall {
 
   #fromHttpError(error: HttpError, status: number | undefined): ApiError {
     const kind = error.kind === 'tooLarge' ? 'badAnswer' : error.kind;
-    const remedy = error.isUntrusted ? '; if it is to be trusted, set caBundle of the DatabaseSpace' : '';
+    const remedy = error.isUntrusted ? '; if it should be trusted, set caBundle of the DatabaseSpace' : '';
     return this.error(kind, { status, detail: `${error.message}${remedy}`, isWithheld: error.isWithheld });
   }
 
@@ -292,7 +292,7 @@ function kindOfStatus(status: number): ApiErrorKind {
 }
 
 /** For calls that change nothing. */
-export const NO_ANSWER = 'no whole answer came';
+export const NO_ANSWER = 'no complete answer came';
 export const MAY_HAVE_TAKEN_EFFECT = ', it may have taken effect';
 
 const WORDS: Readonly<Record<ApiErrorKind, string>> = {
@@ -306,5 +306,5 @@ const WORDS: Readonly<Record<ApiErrorKind, string>> = {
   throttled: 'too many requests',
   unavailable: 'the other side failed',
   badAnswer: 'the answer makes no sense',
-  aborted: 'it was given up',
+  aborted: 'it was canceled',
 };

@@ -211,7 +211,7 @@ test('ApiEndpoint.call() fails calls that wait for some seconds, except routine 
   expect(errors.length).toBeGreaterThan(20);
   for (const error of errors) {
     expect(error).toMatchObject({ kind: 'throttled', status: undefined, effectUnknown: false });
-    expect(error.message).toContain('there is more to ask than the other side lets through');
+    expect(error.message).toContain('there are more requests than the other side allows');
     expect(error.message).toMatch(/429 \(too many requests\) since 2023-11-14T22:13:20Z$/);
   }
   leave.abort();

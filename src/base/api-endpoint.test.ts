@@ -198,8 +198,8 @@ test('ApiEndpoint.call() goes on with operations that the other side does not fa
 test("ApiEndpoint.call() does not say that a call may have taken effect because another caller's was lost", async () => {
   const { call } = anEndpoint(() => new HttpError('lost', 'reset'));
   for (let count = 0; count < 5; count++)
-    expect((await errorOf(call(write))).message).toContain('no whole answer came, it may have taken effect');
-  expect((await errorOf(call(write))).message).toMatch(/; the last: no whole answer came \(.*reset\)$/);
+    expect((await errorOf(call(write))).message).toContain('no complete answer came, it may have taken effect');
+  expect((await errorOf(call(write))).message).toMatch(/; the last: no complete answer came \(.*reset\)$/);
 });
 
 test('ApiEndpoint.call() does not reveal the failed requests of others', async () => {

@@ -123,7 +123,7 @@ export class ApiEndpoint {
     const waitedMs = this.#options.clock.monotonic() - askedAt;
     if (follows && waitedMs > MAX_FOLLOWING_WAIT_MS) throw this.#heldBack(call);
     const waited = follows ? this.#goNow(turn) : await this.#takeTurn(call, operation, signal);
-    if (signal?.aborted) throw call.error('aborted', { what: 'it was given up' });
+    if (signal?.aborted) throw call.error('aborted', { what: 'it was canceled' });
     // Something may have been learned while waiting.
     this.#refuseWhileDown(call, operation, MAX_WAIT_MS, 0);
     return waited;
@@ -234,7 +234,7 @@ export class ApiEndpoint {
   #heldBack(call: ApiCall): ApiError {
     const { sinceMs } = this.#limiter;
     const since = sinceMs === undefined ? '' : `: it has answered 429 (too many requests) since ${instant(sinceMs)}`;
-    const what = `held back, because there is more to ask than the other side lets through${since}`;
+    const what = `held back, because there are more requests than the other side allows${since}`;
     return call.error('throttled', { what, retryAfterMs: this.#limiter.waitMs(this) });
   }
 }

@@ -18,8 +18,8 @@ export function segmentProblem(name: string): string | undefined {
  */
 export function givenSegmentProblem(id: string): string | undefined {
   if (id === '') return 'the name is empty';
-  if (id === '.' || id === '..') return `the name ${id} has a meaning of its own in paths`;
-  if (!id.isWellFormed()) return 'the name is no valid Unicode';
+  if (id === '.' || id === '..') return `the name ${id} has a special meaning in paths`;
+  if (!id.isWellFormed()) return 'the name is not valid Unicode';
   return undefined;
 }
 

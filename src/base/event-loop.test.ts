@@ -34,7 +34,7 @@ test('EventLoopWatch finds nothing wrong with a process that was frozen once, ho
 test('EventLoopWatch reports a loop that is blocked again and again, until it no longer is', () => {
   const { clock, watch, standStill } = aLoop();
   for (let count = 0; count < 3; count++) standStill(8_000);
-  expect(watch.problem()).toBe('The event loop stood still 3 times in the last minutes, for up to 8 s');
+  expect(watch.problem()).toBe('The event loop was blocked 3 times in the last minutes, for up to 8 s');
   clock.advance(60_000);
   expect(watch.problem()).toBeUndefined();
 });

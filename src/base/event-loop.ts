@@ -37,6 +37,6 @@ export class EventLoopWatch {
   problem(): string | undefined {
     const late = this.#lateMs.filter((ms) => ms > LATE_MS);
     if (late.length <= MAX_LATE) return undefined;
-    return `The event loop stood still ${late.length} times in the last minutes, for up to ${Math.round(Math.max(...late) / 1000)} s`;
+    return `The event loop was blocked ${late.length} times in the last minutes, for up to ${Math.round(Math.max(...late) / 1000)} s`;
   }
 }

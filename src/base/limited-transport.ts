@@ -28,7 +28,7 @@ function turn(waiting: (() => void)[], signal: AbortSignal | undefined): Promise
     const leave = () => {
       const place = waiting.indexOf(admit);
       if (place >= 0) waiting.splice(place, 1);
-      reject(new HttpError('aborted', 'It was given up before it was sent'));
+      reject(new HttpError('aborted', 'It was canceled before it was sent'));
     };
     const admit = () => {
       signal?.removeEventListener('abort', leave);

@@ -16,8 +16,11 @@ test('listenErrorMessage() says which address is in use, and how to name another
 
 test.each([
   [{ code: 'EADDRINUSE', address: '::', port: 8081 }, /^\[::\]:8081 is in use .* with --health-address$/],
-  [{ code: 'EACCES', address: '127.0.0.1', port: 80 }, /^127\.0\.0\.1:80 is not for this user .* from 1024 on with/],
-  [{ code: 'EADDRNOTAVAIL', address: '192.0.2.1', port: 80 }, /^192\.0\.2\.1:80 is no address of this machine/],
+  [
+    { code: 'EACCES', address: '127.0.0.1', port: 80 },
+    /^127\.0\.0\.1:80 may not be used by this user .* from 1024 up with/,
+  ],
+  [{ code: 'EADDRNOTAVAIL', address: '192.0.2.1', port: 80 }, /^192\.0\.2\.1:80 is not an address of this machine/],
   [{ code: 'ENOTFOUND' }, /^it failed$/],
 ])('listenErrorMessage(%j)', (fields, told) => {
   expect(listenErrorMessage(Object.assign(new Error('it failed'), fields), '--health-address')).toMatch(told);

@@ -9,9 +9,9 @@ export function listenErrorMessage(error: unknown, flag: string): string {
     case 'EADDRINUSE':
       return `${place} is in use (EADDRINUSE): end what listens there, or name another port with ${flag}`;
     case 'EACCES':
-      return `${place} is not for this user to listen at (EACCES): name a port from 1024 on with ${flag}`;
+      return `${place} may not be used by this user (EACCES): name a port from 1024 up with ${flag}`;
     case 'EADDRNOTAVAIL':
-      return `${place} is no address of this machine (EADDRNOTAVAIL): name one that is with ${flag}`;
+      return `${place} is not an address of this machine (EADDRNOTAVAIL): name one that is with ${flag}`;
     default:
       return messageOf(error);
   }

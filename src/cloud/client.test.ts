@@ -166,7 +166,9 @@ test.each(CASES)('CloudClient.$name() is sent once when its answer is lost, unle
   const looks = one.sent.method === 'GET';
   const { kind, message } = await errorOf(one.run(client));
   expect(kind).toBe('lost');
-  expect(message).toContain(looks ? 'no whole answer came (' : 'no whole answer came, it may have taken effect (');
+  expect(message).toContain(
+    looks ? 'no complete answer came (' : 'no complete answer came, it may have taken effect (',
+  );
   expect(calls()).toHaveLength(looks ? 2 : 1);
 });
 

@@ -90,7 +90,7 @@ export class TokenSource {
     try {
       return (await this.#exchanging.run((shared) => this.#exchange(endpoint, shared), signal)).value;
     } catch (error) {
-      if (error instanceof HttpError) throw this.#error('aborted', 'it was given up');
+      if (error instanceof HttpError) throw this.#error('aborted', 'it was canceled');
       throw error;
     }
   }
@@ -182,7 +182,7 @@ function tokenFrom(body: string): string {
   const text = body.trim();
   const token = /^"[^"\\]*"$/.test(text) ? text.slice(1, -1) : text;
   if (token.length > MAX_TOKEN_LENGTH || !/^[\x21-\x7e]+$/.test(token) || /^[{[<"]/.test(token)) {
-    throw new BadAnswer('the answer is no access token');
+    throw new BadAnswer('the answer is not an access token');
   }
   return token;
 }

@@ -12,9 +12,9 @@ export async function readSchemaText(response: HttpResponse): Promise<string> {
   const bytes = await readBytes(response);
   const text = decodeUtf8(bytes);
   const start = text.trimStart()[0];
-  if (start === '{' || start === '[') throw new BadAnswer('the answer is no schema text');
+  if (start === '{' || start === '[') throw new BadAnswer('the answer is not schema text');
   if (start !== '"') return text.trim() === 'null' ? '' : text;
   const value = parseJson(bytes);
-  if (typeof value !== 'string') throw new BadAnswer('the answer is no schema text');
+  if (typeof value !== 'string') throw new BadAnswer('the answer is not schema text');
   return value;
 }

@@ -118,7 +118,7 @@ test('Session ends for the one who gives up', async () => {
     api: 'server',
     kind: 'aborted',
     operation: 'signIn',
-    message: 'Cannot sign in: it was given up',
+    message: 'Cannot sign in: it was canceled',
   });
 });
 

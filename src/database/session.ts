@@ -75,7 +75,7 @@ export class Session {
         phrase: 'sign in',
         idempotent: true,
         kind: 'aborted',
-        what: 'it was given up',
+        what: 'it was canceled',
       });
     }
   }

@@ -32,7 +32,7 @@ export async function confirm(
     isHeld(live) &&
     [PAUSED, ABANDON, ...orders].every((order) => live.annotations?.[order] === annotations?.[order]);
   if (!same)
-    throw new TransientError('ObjectChanged', `${resource.kind} "${name}" changed meanwhile: it is looked at again`);
+    throw new TransientError('ObjectChanged', `${resource.kind} "${name}" changed meanwhile: Mooring checks it again`);
 }
 
 /** Somebody may just have removed the finalizer: anything made then would be left behind. */

@@ -166,7 +166,7 @@ export function mayHaveTaken(error: unknown): boolean {
 
 /** For a coming password that the server refuses and that is dropped; the current one stays. `remedy`: what is or must be done. */
 export function refusedNext(error: ApiError, remedy: string): TerminalError {
-  const message = `${error.message}. The password before stays: ${remedy}`;
+  const message = `${error.message}. The previous password stays: ${remedy}`;
   return new TerminalError('RefusedByServer', message, { cause: error });
 }
 

@@ -50,7 +50,7 @@ describe("a cluster's admin Secret", () => {
     const before = bench.secret('orders-admin');
     await bench.settle();
     expect(bench.condition()).toMatchObject({ status: 'False', reason: 'SecretNotOurs' });
-    expect(bench.condition()?.message).toContain('is of DatabaseCluster "orders"');
+    expect(bench.condition()?.message).toContain('belongs to DatabaseCluster "orders"');
     expect(bench.condition()?.message).toContain('connectionSecret.name');
     expect(bench.condition()?.message).not.toMatch(REMOVING);
 
@@ -78,7 +78,7 @@ describe("a cluster's admin Secret", () => {
     await bench.pass();
     // Its annotations went with that: nothing says any more that the login is this cluster's.
     expect(bench.ready()).toBe('False SecretNotOurs');
-    expect(bench.told.at(-1)).toContain('is of DatabaseCluster "web"');
+    expect(bench.told.at(-1)).toContain('belongs to DatabaseCluster "web"');
     expect(bench.told.at(-1)).not.toMatch(REMOVING);
   });
 
@@ -104,7 +104,7 @@ describe("a user's connection Secret", () => {
     for (const labels of [{}, { [CLUSTER]: 'orders' }]) {
       await bench.editSecret('app-connection', { metadata: { labels } });
       await bench.cluster.until('False SecretNotOurs');
-      expect(bench.cluster.told.at(-1)).toContain('is of DatabaseUser "app"');
+      expect(bench.cluster.told.at(-1)).toContain('belongs to DatabaseUser "app"');
       expect(bench.cluster.told.at(-1)).toContain('adminCredentials.secretName');
       expect(bench.cluster.told.at(-1)).not.toMatch(REMOVING);
     }
@@ -121,7 +121,7 @@ describe("a user's connection Secret", () => {
     const before = bench.secretObject();
     await bench.create('shop/web', { connectionSecret: { name: 'app-connection' } });
     await bench.settle('shop/web');
-    expect(bench.condition('shop/web')?.message).toContain('is of DatabaseUser "app"');
+    expect(bench.condition('shop/web')?.message).toContain('belongs to DatabaseUser "app"');
     expect(bench.condition('shop/web')?.message).not.toMatch(REMOVING);
     await bench.editSecret('app-connection', { metadata: { labels: { [USER]: 'web' } } });
     await bench.settle('shop/web');

@@ -30,7 +30,7 @@ export function otherHolder(
   return other && { kind: other.kind, name: other.name };
 }
 
-/** For people, after "Secret ... is of". */
+/** For people, after "Secret ... belongs to". */
 export function holderWords({ kind, name }: SecretHolder): string {
   return name === undefined ? `another ${kind}` : `${kind} "${name}"`;
 }
@@ -38,6 +38,6 @@ export function holderWords({ kind, name }: SecretHolder): string {
 /** Why an existing Secret is not written to. `label`: the label one of ours has; `rename`: how to choose another name. */
 export function takenWords(secretName: string, by: SecretHolder | undefined, label: string, rename: string): string {
   const secret = `Secret "${secretName}"`;
-  if (by !== undefined) return `${secret} is of ${holderWords(by)}, so it is left alone: ${rename}`;
-  return `${secret} exists and is not Mooring's, so it is not overwritten: ${rename}. If it is a restored one, give it the labels ${label} and app.kubernetes.io/managed-by back; delete it only if nothing needs it`;
+  if (by !== undefined) return `${secret} belongs to ${holderWords(by)}, so it is left alone: ${rename}`;
+  return `${secret} exists and is not Mooring's, so it is not overwritten: ${rename}. If it was restored, give it back the labels ${label} and app.kubernetes.io/managed-by; delete it only if nothing needs it`;
 }

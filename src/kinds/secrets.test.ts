@@ -171,7 +171,7 @@ it('createSecrets() says what to do where a person has made a Secret immutable',
   await expect(attempt).rejects.toMatchObject({
     reason: 'SecretImmutable',
     message: expect.stringMatching(
-      /"login" in namespace "shop" is immutable.*: pause this object .*, replace the Secret by a copy/,
+      /"login" in namespace "shop" is immutable.*: pause this object .*, replace the Secret with a copy/,
     ),
   });
 });
@@ -234,7 +234,7 @@ describe('valuesFrom() and loginFrom()', () => {
     const missing = () => loginFrom(undefined, { name: 'login' }, 'shop');
     expect(missing).toThrow(TransientError);
     expect(missing).toThrow(
-      'Secret "login" is not there: create it in namespace "shop", with keys "username" and "password"',
+      'Secret "login" does not exist: create it in namespace "shop", with keys "username" and "password"',
     );
     const one = () => valuesFrom(undefined, 'login', ['pass'], 'shop');
     expect(one).toThrow('in namespace "shop", with key "pass"');

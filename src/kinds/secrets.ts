@@ -182,7 +182,7 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
         await api.patch(SECRETS, { namespace, name }, { metadata: { resourceVersion, finalizers } });
       } else if (isKept(seen, finalizer) !== kept) {
         // An earlier pass did it: the next one should wait until the cache shows it.
-        throw new KubeError(`Secret "${name}" is not as it was last seen`, { status: 409, reason: 'Conflict' });
+        throw new KubeError(`Secret "${name}" has changed since it was last seen`, { status: 409, reason: 'Conflict' });
       }
     },
   };
@@ -195,7 +195,7 @@ function isOfImmutable(error: unknown): boolean {
 }
 
 function immutable(namespace: string, name: string): TerminalError {
-  const message = `Secret "${name}" in namespace "${namespace}" is immutable, so no password in it can be replaced: pause this object (annotation ${GROUP}/paused), replace the Secret by a copy without "immutable: true", and take the annotation away`;
+  const message = `Secret "${name}" in namespace "${namespace}" is immutable, so no password in it can be replaced: pause this object (annotation ${GROUP}/paused), replace the Secret with a copy without "immutable: true", and remove the annotation`;
   return new TerminalError('SecretImmutable', message);
 }
 
@@ -236,7 +236,7 @@ export function valuesFrom<const Keys extends readonly string[]>(
   namespace: string,
 ): { readonly [Index in keyof Keys]: string } {
   if (secret === undefined) {
-    const message = `Secret "${name}" is not there: create it in namespace "${namespace}", with ${keyWords(keys)}`;
+    const message = `Secret "${name}" does not exist: create it in namespace "${namespace}", with ${keyWords(keys)}`;
     throw new TransientError('SecretNotFound', message);
   }
   const values = keys.map((key) => secret.data.get(key) ?? '');

@@ -11,7 +11,7 @@ export const RECONCILE_AT = `${GROUP}/reconcile-at`;
 /** `true`: when the object is deleted, everything is left as it is. */
 export const ABANDON = `${GROUP}/abandon`;
 /** The end of messages about an object whose deletion waits for something. */
-export const LET_GO = `To let go of it as it is, annotate ${ABANDON}=true`;
+export const LET_GO = `To remove only this object, annotate ${ABANDON}=true`;
 
 /* For some kinds only: */
 

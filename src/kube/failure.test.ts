@@ -179,7 +179,7 @@ test('lastErrorOf() takes a failure for another one by its operation, status or 
 
 test('failureOf() says of a failure of the Kubernetes API what it was, and of a right that is missing where it comes from', () => {
   const forbidden = failureOf(new KubeError('no', { status: 403, reason: 'Forbidden' }));
-  expect(forbidden.message).toMatch(/^no\. Where a right is missing, /);
+  expect(forbidden.message).toMatch(/^no\. If a right is missing, /);
   expect(forbidden.details).toEqual({ operation: 'Reconcile', message: 'no', httpStatus: 403, code: 'Forbidden' });
   const busy = failureOf(new KubeError('busy', { status: 429 }));
   expect([busy.message, busy.details]).toEqual(['busy', { operation: 'Reconcile', message: 'busy', httpStatus: 429 }]);

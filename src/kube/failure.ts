@@ -58,7 +58,7 @@ export function failureOf(error: unknown): Failure {
       lasting: isConflict(error) ? 'conflict' : 'transient',
       reason: isForbidden ? 'KubernetesForbidden' : 'KubernetesError',
       message: isForbidden
-        ? `${message}. Where a right is missing, the chart and deploy/ of this version grant it`
+        ? `${message}. If a right is missing, the chart and deploy/ of this version grant it`
         : message,
       retryAfterMs: error.retryAfterMs,
       mayPass: isBusy(error),
@@ -92,13 +92,13 @@ const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
   unauthorized: 'Check the Secret that holds the login or API token',
   forbidden: 'Give it an API token of a sufficient level',
   conflict: 'Change the spec so that it does not collide',
-  invalid: 'Change the spec, or what the answer names in the cloud; it is tried again now and then',
+  invalid: 'Change the spec, or what the answer names in the cloud; Mooring tries again now and then',
 };
 
 /** A database server has logins but no API tokens: only its default user may manage others (compatibility.md). */
 const SERVER_REMEDIES: typeof REMEDIES = {
   ...REMEDIES,
-  invalid: 'Change the spec, or what the answer names on the server; it is tried again now and then',
+  invalid: 'Change the spec, or what the answer names on the server; Mooring tries again now and then',
   forbidden:
     "The login that Mooring works with there may not do that, as only a server's default user may manage others: put the default user's login into a Secret, name it in adminCredentials.existingSecretRef of the DatabaseCluster, and delete its admin Secret, which holds the other user's",
 };
@@ -182,7 +182,7 @@ export function lastErrorOf(known: LastError | undefined, failure: Failure | und
 export function finalizerRefused(finalizer: string): TransientError {
   return new TransientError(
     'FinalizerRefused',
-    `Finalizer "${finalizer}" was written, and is not there: something in this cluster, such as an admission webhook, takes it away. ` +
-      'Nothing is done before it stays: have that leave it alone',
+    `Finalizer "${finalizer}" was written, but is missing: something in this cluster, such as an admission webhook, removes it. ` +
+      'Nothing is done until it stays: make that leave it alone',
   );
 }

@@ -62,7 +62,7 @@ test('listAsStream fails where the server refuses after it has told of some', as
 });
 
 test('listAsStream fails where the stream ends before all is told, or breaks', async () => {
-  await expect(aList([added('a')]).listed).rejects.toThrow('The list of secrets ended before all was told');
+  await expect(aList([added('a')]).listed).rejects.toThrow('The list of secrets ended before it was complete');
   const gone = new KubeError('too old', { status: 410 });
   await expect(aList([added('a'), gone]).listed).rejects.toBe(gone);
 });

@@ -121,7 +121,7 @@ const listAsStream: List = async (api, resource, options, tell, signal) => {
   try {
     for (;;) {
       const { done, value: event } = await events.next();
-      if (done) throw new HttpError('lost', `The list of ${resource.plural} ended before all was told`);
+      if (done) throw new HttpError('lost', `The list of ${resource.plural} ended before it was complete`);
       if (event.type !== 'BOOKMARK') {
         hasTold = true;
         await tell(event);

@@ -40,7 +40,7 @@ export function stalled(reason: string, message: string): readonly ConditionUpda
 
 /** The spec cannot be read: nothing is done for the object, and nothing is undone. */
 export function invalidSpec(message: string, deleting: boolean): readonly ConditionUpdate[] {
-  const goes = `${message}. This object is being deleted, and goes when that is corrected. ${LET_GO}`;
+  const goes = `${message}. This object is being deleted, and is removed once that is corrected. ${LET_GO}`;
   return stalled('InvalidSpec', deleting ? goes : message);
 }
 

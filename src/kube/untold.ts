@@ -20,8 +20,8 @@ export function droppedFrom(patch: object, answer: AnyObject): Untold | undefine
   );
   if (dropped.length === 0) return undefined;
   const message =
-    `${dropped.map((field) => `status.${field}`).join(', ')} was written, and is not there: the CustomResourceDefinitions are of an earlier version of Mooring, or ` +
-    `something in this cluster takes it away. What needs it does not go on: ${INSTALL}`;
+    `${dropped.map((field) => `status.${field}`).join(', ')} was written, but is missing: the CustomResourceDefinitions are of an earlier version of Mooring, or ` +
+    `something in this cluster removes it. Whatever needs it does not go on: ${INSTALL}`;
   return { reason: 'StatusIncomplete', message, missing: dropped };
 }
 
@@ -35,7 +35,7 @@ export function tells(object: AnyObject, fields: readonly string[]): boolean {
 export function refusedWith(error: unknown): Untold | undefined {
   if (!isRefused(error) || isConflict(error) || isNotFound(error)) return undefined;
   const message =
-    `The API server refuses this object's status, so it tells how things were before: ${messageOf(error)}. Where a right is missing, ` +
-    `the chart and deploy/ of this version grant it; where the CustomResourceDefinitions are of another version, ${INSTALL}`;
+    `The API server refuses this object's status, so it shows how things were before: ${messageOf(error)}. If a right is missing, ` +
+    `the chart and deploy/ of this version grant it; if the CustomResourceDefinitions are of another version, ${INSTALL}`;
   return { reason: 'StatusRefused', message };
 }

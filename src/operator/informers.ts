@@ -86,7 +86,7 @@ function informer<T extends AnyObject>(
       if (!onWatchFailure(resource.plural, error) || isTold(error)) return;
       log.warn(
         { resource: resource.plural, retryInMs: Math.round(retryInMs) },
-        `Cannot watch ${resource.plural}, tried again: ${hintOf(error, resource)}`,
+        `Cannot watch ${resource.plural}, trying again: ${hintOf(error, resource)}`,
       );
     },
   });
@@ -99,7 +99,7 @@ function hintOf(error: unknown, resource: Resource): string {
   if (isNotFound(error))
     return `the API server has no resource ${resource.plural}.${resource.group}: install it with mooring crds | kubectl apply --server-side -f -`;
   if (error.status === 401)
-    return `the API server does not accept this operator's login (401): its token is wrong or has expired, so give it a new one. Other kinds that meet the same are not told of`;
+    return `the API server does not accept this operator's login (401): its token is wrong or has expired, so give it a new one. The same failure of other kinds is not logged`;
   if (error.status === 403) {
     const otherwise = resource === SECRETS ? ', or start it with --secrets=get' : '';
     return `${message}: the operator lacks a right, see its roles in deploy/base/rbac.yaml${otherwise}`;

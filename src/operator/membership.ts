@@ -192,7 +192,7 @@ export class Membership {
     if (!isShared && this.#hasShared) {
       // Somebody took it while this replica was dead: running work here must not go on.
       this.#lost = true;
-      throw new Error(`Somebody acts alone under Lease ${this.#options.name} by now`);
+      throw new Error(`Another process acts alone under Lease ${this.#options.name} now`);
     }
     // The leader has given its Lease back since, and another process may have taken it.
     if (!isShared && !others.some((other) => other.isLeader)) return;

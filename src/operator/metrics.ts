@@ -67,7 +67,7 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
   );
   const overdue = registry.gauge(
     'mooring_rotation_overdue_seconds',
-    'For how long a password that was to be replaced has stayed, at most.',
+    'How long the most overdue password has been due to be replaced.',
     ['kind'],
   );
   const leader = registry.gauge('mooring_leader', '1 if this process may act.', []);

@@ -73,7 +73,7 @@ async function anOperatorWithoutClusters() {
 }
 
 const HINT =
-  'Cannot watch databaseclusters, tried again: the API server has no resource databaseclusters.mooring.dev: install it with mooring crds | kubectl apply --server-side -f -';
+  'Cannot watch databaseclusters, trying again: the API server has no resource databaseclusters.mooring.dev: install it with mooring crds | kubectl apply --server-side -f -';
 
 test('createOperator() says which CRD is missing and how to install it, and begins to work once it is there', async () => {
   const { clock, operator, warnings, install, reason, end } = await anOperatorWithoutClusters();

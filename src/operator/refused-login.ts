@@ -37,7 +37,7 @@ export class RefusedLogin {
     const begins = plurals.map((plural) => this.#goingOn(plural)?.sinceMs ?? Number.POSITIVE_INFINITY);
     const lastedMs = this.#clock.monotonic() - Math.max(...begins);
     if (lastedMs < LASTING_MS) return undefined;
-    return `The API server has not accepted this operator's login for ${Math.floor(lastedMs / 60_000)} minutes (401), so it hears of no change: its token is wrong or has expired, or its ServiceAccount is gone`;
+    return `The API server has not accepted this operator's login for ${Math.floor(lastedMs / 60_000)} minutes (401), so it sees no changes: its token is wrong or has expired, or its ServiceAccount is gone`;
   }
 
   #goingOn(plural: string) {

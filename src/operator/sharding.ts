@@ -246,7 +246,7 @@ export class Sharding {
     } catch (error) {
       this.#log.warn(
         { kind: resource.kind, ...splitKey(key), err: error },
-        `Cannot look for ${key}, so nobody knows whose it is: ${messageOf(error)}`,
+        `Cannot look up ${key}, so its replica is unknown: ${messageOf(error)}`,
       );
       return true;
     }

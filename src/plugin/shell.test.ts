@@ -226,7 +226,7 @@ describe('Ctrl-C', () => {
     expect(shell.giveUp()).toBe(true);
     expect(await reply).toEqual({
       text: expect.stringMatching(
-        /: it was given up\nThe server may still be running it: \\rollback discards what it does\.\n$/,
+        /: it was canceled\nThe server may still be running it: \\rollback discards what it does\.\n$/,
       ),
       failed: true,
     });

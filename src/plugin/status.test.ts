@@ -102,7 +102,7 @@ describe('statusText()', () => {
   );
 
   it('warns of what will not stay as it is, though all is Ready', () => {
-    const message = 'Secret "cloud-admin" is being deleted. To go on with this space, put what is in it elsewhere';
+    const message = 'Secret "cloud-admin" is being deleted. To go on using this space, put what is in it elsewhere';
     const items = [anItem('DatabaseSpace', 'shop/production', { ready: ['True', 'SecretDeleting', message] })];
     expect(show(items)[1]).toMatch(/True +SecretDeleting +2h +Secret "cloud-admin" is being deleted$/);
   });
@@ -113,12 +113,12 @@ describe('statusText()', () => {
       'Cannot deploy cluster "a": refused (HTTP 400, version: 9 is not there)',
     ],
     [
-      'Secret "cloud-write" is not there: create it in namespace "shop"',
-      'Secret "cloud-write" is not there: create it in namespace "shop"',
+      'Secret "cloud-write" does not exist: create it in namespace "shop"',
+      'Secret "cloud-write" does not exist: create it in namespace "shop"',
     ],
     [
-      'Waiting until what is on the cluster and goes too is deleted there: DatabaseUser "app". It is waited for two minutes at most',
-      'Waiting until what is on the cluster and goes too is deleted there: DatabaseUser "app"',
+      'Waiting for objects on the cluster that are being deleted too, as they go first: DatabaseUser "app". Mooring waits two minutes at most',
+      'Waiting for objects on the cluster that are being deleted too, as they go first: DatabaseUser "app"',
     ],
     ['Cluster "orders" rests; it goes on later', 'Cluster "orders" rests'],
     [

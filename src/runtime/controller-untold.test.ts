@@ -57,7 +57,7 @@ test('Controller reports in an Event what a CRD of another version drops, and wr
   await create('a');
   await clock.advance(HOUR_MS);
   expect([events, passes.length]).toEqual([['StatusIncomplete', 'Done'], 1]);
-  expect(logged.some((line) => line.startsWith('status.color was written, and is not there'))).toBe(true);
+  expect(logged.some((line) => line.startsWith('status.color was written, but is missing'))).toBe(true);
   expect(api.all(TOYS)[0]).toMatchObject({ status: { size: 3, conditions: [{ status: 'True' }] } });
 });
 

@@ -302,7 +302,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         this.queue.addRateLimited(key, PACES[outcome.pace], { fails: outcome.fails });
         return;
       case 'conflict':
-        log.info({}, 'The object or what belongs to it was changed or deleted meanwhile: it is looked at again');
+        log.info({}, 'The object or what belongs to it was changed or deleted meanwhile: Mooring checks it again');
         if (this.#conflictsLast(key)) this.#retry(key, undefined);
         else
           this.queue.addRateLimited(key, CONFLICT_BACKOFF, { priority: this.queue.priorityOf(key), fails: 'unknown' });

@@ -29,8 +29,8 @@ export function controllerMetrics(
   const retries = registry.counter('workqueue_retries_total', 'Keys that were added with backoff.', ['name']);
   const waited = registry.histogram('workqueue_queue_duration_seconds', 'How long a key waits.', ['name'], QUEUE_S);
   const worked = registry.histogram('workqueue_work_duration_seconds', 'How long work on it takes.', ['name'], QUEUE_S);
-  const unfinished = registry.gauge('workqueue_unfinished_work_seconds', 'Work in hand: the sum of its age.', ['name']);
-  const longest = registry.gauge('workqueue_longest_running_processor_seconds', 'Work in hand: the oldest.', ['name']);
+  const unfinished = registry.gauge('workqueue_unfinished_work_seconds', 'Total age of running work.', ['name']);
+  const longest = registry.gauge('workqueue_longest_running_processor_seconds', 'Age of the oldest work.', ['name']);
   const reconciles = registry.counter('controller_runtime_reconcile_total', 'All passes.', ['controller', 'result']);
   const errors = registry.counter('controller_runtime_reconcile_errors_total', 'Passes that failed.', ['controller']);
   const times = registry.histogram(

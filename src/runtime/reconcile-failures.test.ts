@@ -105,7 +105,7 @@ test.each(['hold', 'own', 'release'] as const)(
       type: 'Ready',
       status: 'Unknown',
       reason: 'KubernetesForbidden',
-      message: 'Cannot patch toys: forbidden. Where a right is missing, the chart and deploy/ of this version grant it',
+      message: 'Cannot patch toys: forbidden. If a right is missing, the chart and deploy/ of this version grant it',
     });
   },
 );

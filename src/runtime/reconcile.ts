@@ -114,7 +114,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const status = parseStatus(this.#kind.definition, this.#object.status);
     const { conditions = [] } = status;
     if (!isStatusConditionTrue(conditions, 'Ready')) return;
-    const message = 'This object is being deleted: an answer of the cloud or of a server is waited for';
+    const message = 'This object is being deleted: waiting for an answer from the cloud or a server';
     const told = [...reconciling('Deleting', message), ...particulars(conditions)];
     await this.#tell(status, { conditions: told }, {}, undefined);
   }

@@ -241,7 +241,7 @@ describe.each([true, false])('With an API that streams lists (%s)', (streams) =>
     expect(calls.slice(0, 7)).toEqual(['list -', ...Array(5).fill('watch 7'), 'list 7']);
     const lists = calls.filter((call) => call.startsWith('list')).length;
     expect(lists).toBeGreaterThan(10);
-    expect(failures[0]?.error).toEqual(new Error('Watches end at once, and tell nothing'));
+    expect(failures[0]?.error).toEqual(new Error('Watches end at once, without any event'));
     // Before each list that follows, not for each watch.
     expect(failures.length).toBeLessThanOrEqual(lists);
   });
@@ -419,7 +419,7 @@ test('A reflector whose stream breaks before the list is complete lists in pages
   await clock.advance(60_000);
   expect(calls).toEqual(['list -', 'list -', 'list - next', 'watch 8', 'list 8', 'watch 30']);
   expect(failures.map(({ error }) => String(error))).toEqual([
-    'HttpError: The list of secrets ended before all was told',
+    'HttpError: The list of secrets ended before it was complete',
     'KubeError: too old resource version',
   ]);
 });

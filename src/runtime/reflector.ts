@@ -55,7 +55,7 @@ const BACKOFF = { initialMs: 800, maxMs: 30_000 };
 const MISSES = 2;
 /** Watches in a row that failed or ended at once: after this many, watching from there will not bring what is missing. */
 const RELIST_AFTER = 5;
-const ENDED = 'Watches end at once, and tell nothing';
+const ENDED = 'Watches end at once, without any event';
 /** A watch that the server closes earlier is reopened after a pause. */
 const WORKING_MS = 1_000;
 /** A watch that lasted this long was healthy, however it ended: what follows it starts with short delays again. */

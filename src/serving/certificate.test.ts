@@ -40,7 +40,7 @@ async function load() {
 test('loadCertificateFiles() reads what belongs together, and says what does not', async () => {
   await expect(load()).rejects.toThrow(/tls\.(crt|key)/);
   write({ cert: FIRST.cert, key: SECOND.key });
-  await expect(load()).rejects.toThrow(/tls\.crt and .*tls\.key are no certificate with its key/);
+  await expect(load()).rejects.toThrow(/tls\.crt and .*tls\.key are not a certificate and its key/);
   write(FIRST);
   expect((await load()).certificate.current).toEqual(FIRST);
 });

@@ -62,7 +62,7 @@ async function readPair(files: { readonly cert: string; readonly key: string }):
   try {
     createSecureContext({ cert, key });
   } catch (error) {
-    throw new Error(`${files.cert} and ${files.key} are no certificate with its key: ${messageOf(error)}`, {
+    throw new Error(`${files.cert} and ${files.key} are not a certificate and its key: ${messageOf(error)}`, {
       cause: error,
     });
   }

@@ -39,7 +39,7 @@ test('/livez answers 503 while a pass is stuck, and says which', async () => {
 test('/livez answers 503 while the event loop stands still again and again', async () => {
   const { ask, clock, standStill } = await theProbes();
   for (let count = 0; count < 3; count++) standStill(8_000);
-  expect(await ask('/livez')).toEqual([503, 'The event loop stood still 3 times in the last minutes, for up to 8 s\n']);
+  expect(await ask('/livez')).toEqual([503, 'The event loop was blocked 3 times in the last minutes, for up to 8 s\n']);
   clock.advance(60_000);
   expect(await ask('/livez')).toEqual([200, 'ok\n']);
 });

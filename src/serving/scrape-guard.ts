@@ -43,7 +43,7 @@ export function createScrapeGuard(
     const known = granted ?? verdicts.refused.peek(key);
     if (known !== undefined && known.untilMs > clock.monotonic()) return known.page;
     if (granted === undefined) {
-      if (reviewed.waitMs(STRANGERS) > 0) return text(429, 'Too many unknown tokens are sent: try again');
+      if (reviewed.waitMs(STRANGERS) > 0) return text(429, 'Too many unknown tokens: try again');
       reviewed.take(STRANGERS);
     }
     let page: Page | undefined;

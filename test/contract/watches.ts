@@ -168,7 +168,7 @@ async function streaming(
   const next = async () => (await events.next()).value as WatchEvent | undefined;
   for (;;) {
     const event = await next();
-    if (event === undefined) throw new Error('It ended before all was told');
+    if (event === undefined) throw new Error('It ended before it was complete');
     if (event.type !== 'BOOKMARK') initial.push(event);
     else if (event.endsInitialEvents) return { initial, next, resourceVersion: event.resourceVersion };
   }

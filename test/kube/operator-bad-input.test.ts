@@ -148,7 +148,7 @@ describe.concurrent('the space', () => {
       status: 'Unknown',
       reason: 'SecretNotFound',
       message:
-        /Secret "cloud-write" is not there: create it in namespace ".*", with keys "clientID" and "clientSecret"/,
+        /Secret "cloud-write" does not exist: create it in namespace ".*", with keys "clientID" and "clientSecret"/,
     });
     await site.until('DatabaseCluster', { status: 'Unknown', reason: 'WaitingForSpace', message: /SecretNotFound/ });
     await staysQuiet(site);
@@ -201,7 +201,7 @@ describe.concurrent('the space', () => {
     await waitUntil(async () => (await types()).length > 0, { what: 'an event tells' });
     expect(await types()).toEqual(['Warning']);
     // The message names the cause, even while the cloud is spared except for one call in half a minute.
-    await site.until('DatabaseSpace', { ...unreachable, message: /no whole answer came/ });
+    await site.until('DatabaseSpace', { ...unreachable, message: /no complete answer came/ });
     // Five failures in a row open the circuit breaker.
     await waitUntil(() => site.cloud.callsButLists() >= 5, { what: 'the cloud is spared' });
     await staysQuiet(site);
@@ -285,7 +285,7 @@ describe.concurrent('the cluster', () => {
     const { status } = await site.until('DatabaseCluster', {
       status: 'Unknown',
       reason: 'ServerUnreachable',
-      message: /It is tried again/,
+      message: /Mooring tries again/,
     });
     expect(status?.conditions?.find(({ type }) => type === 'Available')).toMatchObject({ status: 'False' });
     expect(status?.state).toBe('running');

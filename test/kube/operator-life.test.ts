@@ -201,7 +201,7 @@ describe.concurrent('behind our back', () => {
   test('the cluster vanishes: another is created only with recreatePolicy Always', async (context) => {
     const site = await settled(context);
     site.cloud.simulator.vanish('orders');
-    const message = /is not to be seen .* If that stays so until 2.*, it is taken for gone/;
+    const message = /has not been seen .* If it does not appear by 2.*, it is treated as gone/;
     await site.until('DatabaseCluster', { status: 'False', reason: 'NotFound', message });
     await site.until('DatabaseCluster', {
       status: 'False',

@@ -103,7 +103,7 @@ test('A cloud that answers 404 to the deletion of a cluster that it shows is ask
   expect(lists).toBeLessThan(120);
   expect(writes).toBeLessThan(60);
   expect(bench.ready()).toBe('Unknown UpdateNotApplied');
-  expect(bench.message()).toMatch(/answered 404 .* and still shows it:.*console.*mooring\.dev\/abandon=true/);
+  expect(bench.message()).toMatch(/answered 404 .* but still shows it:.*console.*mooring\.dev\/abandon=true/);
   bench.setting.front = (request, pass) => pass(request);
   await bench.clock.advance(6 * MINUTE_MS);
   expect([bench.find(CLUSTERS, 'orders'), clusterNamed(bench.simulator, 'orders')]).toEqual([undefined, undefined]);
@@ -135,7 +135,7 @@ test.each([
     expect(lists).toBeLessThan(120);
     expect(writes).toBeLessThan(60);
     expect(bench.ready()).toBe('Unknown UpdateNotApplied');
-    expect(bench.message()).toMatch(new RegExp(`accepted the ${what} of .* at 20.*Z, and ${shown}:`));
+    expect(bench.message()).toMatch(new RegExp(`accepted the ${what} of .* at 20.*Z, but ${shown}:`));
     // An answer that it is done gets a moment to become true.
     if (status !== 'suspended') expect(told, 'one steady word').toBe(1);
     bench.setting.front = (request, pass) => pass(request);

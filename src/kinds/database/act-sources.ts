@@ -49,7 +49,7 @@ export async function applySchema(
   if (plan.because !== 'drift') return { appliedSchema, schemaHash: schemaHash ?? null, foreignSchemaHash: null };
   const corrected = schemaHash === subject.status.schemaHash;
   if (corrected) {
-    const message = `The schema of database "${name}" was changed elsewhere: it is again as the sources say`;
+    const message = `The schema of database "${name}" was changed elsewhere: it matches the sources again`;
     world.onSchemaCorrected(subject.key, message);
   }
   return { appliedSchema, foreignSchemaHash: corrected ? null : (schemaHash ?? null) };

@@ -25,7 +25,7 @@ export async function actOnDatabase(
   }
   const access = await serverAccess(world, subject, signal);
   if (access.server !== 'open' || access.identity !== step.identity)
-    throw new TransientError('WaitingForCluster', 'The DatabaseCluster changed meanwhile: it is looked at again');
+    throw new TransientError('WaitingForCluster', 'The DatabaseCluster changed meanwhile: Mooring checks it again');
   switch (step.do) {
     case 'CreateDatabase':
       return create(world, subject, access, step.name, signal, keep);
@@ -84,7 +84,7 @@ async function create(
   // Ready will say that it exists, and nobody looks again for minutes: so look now.
   if (await existsByGet(world, access, name, signal))
     return { ...NO_SCHEMA, name, cluster: access.identity, operation: null };
-  const message = `The server said that it created database "${name}", and does not show it yet: it is tried again. If it stays so, look at the server`;
+  const message = `The server said that it created database "${name}", but does not show it yet: Mooring tries again. If this persists, check the server`;
   throw new TransientError('CreatingDatabase', message);
 }
 
@@ -101,11 +101,11 @@ async function remove(
     await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal), signal);
   } catch (error) {
     if (await isGone(error, () => existsByGetOrList(world, access, name, signal))) return;
-    const message = `The server does not delete database "${name}" now, as it does while transactions are open: it is tried again. ${messageOf(error)}`;
+    const message = `The server does not delete database "${name}" now, as is usual while transactions are open: Mooring tries again. ${messageOf(error)}`;
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }
   // Once the object is gone, nobody can look any more: so look for the database, whatever the answer says.
   if (!(await existsByGet(world, access, name, signal))) return;
-  const message = `The server said that it deleted database "${name}", and still shows it: it is tried again. If it stays so, look at the server`;
+  const message = `The server said that it deleted database "${name}", but still shows it: Mooring tries again. If this persists, check the server`;
   throw new TransientError('UpdateNotApplied', message);
 }

@@ -49,7 +49,7 @@ function withoutServer(
   { why, reason, message, destroyed, starting }: Extract<DatabaseObservation, { server: 'waiting' }>,
 ): DatabaseDecision {
   if (why === 'missing' || why === 'leaving')
-    return destroyed ? GO : left(subject, why === 'missing' ? 'Mooring sees none of that name' : message);
+    return destroyed ? GO : left(subject, why === 'missing' ? 'Mooring sees no DatabaseCluster of that name' : message);
   if (starting) return { conditions: 'keep' };
   const text = `Deletion with deletionPolicy Delete needs the server. ${message}. ${LET_GO}`;
   return { conditions: [...reconciling(reason, text), ...asBefore(subject)] };
@@ -77,7 +77,7 @@ function onServer(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): 
   }
   const strange = strangeName(subject, seen);
   if (strange !== undefined && !created) {
-    const message = `Database "${name}" of DatabaseCluster "${cluster}" is left where it is, with its data, as status.name was changed to "${strange}": whether it was this object's is not known`;
+    const message = `Database "${name}" of DatabaseCluster "${cluster}" is left where it is, with its data, because status.name was changed to "${strange}": Mooring cannot tell whether it was this object's`;
     return { ...GO, steps: [{ do: 'TellLeft', name, message }] };
   }
   // Anything else under this name is somebody else's, and stays.
@@ -96,9 +96,9 @@ function onServer(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): 
  */
 function onAnother(subject: DatabaseSubject, seen: DatabaseSeen, elsewhere: string): DatabaseDecision {
   const { name, identity, cluster, elsewhereForMs = 0 } = seen;
-  const what = `Database "${name}" is to be deleted on the cluster that was created ${elsewhere}, and DatabaseCluster "${cluster}" now tells of one that was created ${identity}`;
+  const what = `Database "${name}" should be deleted on the cluster that was created ${elsewhere}, but DatabaseCluster "${cluster}" now shows one that was created ${identity}`;
   if (elsewhereForMs < ELSEWHERE_MS) {
-    const message = `${what}: it is waited for two minutes at most, whether that is so. ${LET_GO}`;
+    const message = `${what}: Mooring waits two minutes at most to see whether that is so. ${LET_GO}`;
     const conditions = [...reconciling('WaitingForCluster', message), ...asBefore(subject)];
     return { conditions, requeueAfterMs: ELSEWHERE_MS - elsewhereForMs };
   }
@@ -108,6 +108,6 @@ function onAnother(subject: DatabaseSubject, seen: DatabaseSeen, elsewhere: stri
 
 /** The database was asked for, the answer was lost, and it is not there: to go now would leave it behind if it appears. */
 function stillLanding(subject: DatabaseSubject, { name }: DatabaseSeen, requeueAfterMs: number): DatabaseDecision {
-  const message = `Database "${name}" was asked for, and the answer was lost: it is waited for, as it may still come into being. ${LET_GO}`;
+  const message = `Database "${name}" was asked for, and the answer was lost: Mooring waits for it, as it may still be created. ${LET_GO}`;
   return { conditions: [...reconciling('CreatingDatabase', message), ...asBefore(subject)], requeueAfterMs };
 }

@@ -21,7 +21,7 @@ export function decideSchema(subject: DatabaseSubject, seen: DatabaseSeen, nowMs
   if (!hasSchema(subject)) return done(subject, seen, SCHEMA_NOT_MANAGED, NO_SCHEMA);
   switch (schema.schema) {
     case 'notLooked':
-      return { conditions: [...reconciling('CheckingSchema', 'The schema is looked at next'), schemaPending(subject)] };
+      return { conditions: [...reconciling('CheckingSchema', 'The schema is checked next'), schemaPending(subject)] };
     case 'sourceMissing': {
       const say = schema.lasting ? stalled : reconciling;
       const [applied] = subject.status.appliedSchema ?? [];
@@ -86,7 +86,7 @@ function asApplied(subject: DatabaseSubject, seen: DatabaseSeen, schema: SchemaS
     ? synced(
         'False',
         'SchemaDiffers',
-        `${count} applied, but the server's schema differs from what it was then, also after they were run again: it holds what others defined. Undefine that, or add it to the sources`,
+        `${count} applied, but the server's schema differs from what it was then, even after they were run again: it holds definitions from elsewhere. Undefine them, or add them to the sources`,
       )
     : synced('True', 'SchemaApplied', `${count} applied, and the server's schema has not changed since`);
   return done(subject, seen, condition, {

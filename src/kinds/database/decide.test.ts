@@ -207,7 +207,9 @@ describe('Whose a database is', () => {
   it('is forgotten where it is of somebody else, and nothing was recorded of another one', () => {
     const decision = decide(aDatabase(), aServer());
     expect(decision.status).toMatchObject({ name: null, operation: null });
-    expect(conditionOf(decision, 'Ready')?.message).toMatch(/but not by this object: it is left alone\. Create/);
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(
+      /but this object did not create it: it is left alone\. Create/,
+    );
   });
 
   it('needs no server that nobody asked for', () => {

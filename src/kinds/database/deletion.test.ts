@@ -38,7 +38,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     bench.remove();
     await bench.settle();
     expect(bench.ready()).toBe('Unknown UpdateNotApplied');
-    expect(message(bench)).toContain('said that it deleted database "orders", and still shows it');
+    expect(message(bench)).toContain('said that it deleted database "orders", but still shows it');
     await bench.until('gone');
     expect(bench.databases()).toEqual([]);
   });

@@ -21,7 +21,7 @@ describe.each(DIALECTS)('in dialect %s', (dialect) => {
     bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status: 200, times: 2 });
     await bench.settle();
     expect(bench.ready()).toBe('Unknown CreatingDatabase');
-    expect(bench.condition('Ready')?.message).toContain('said that it created database "orders", and does not show it');
+    expect(bench.condition('Ready')?.message).toContain('said that it created database "orders", but does not show it');
     await bench.until('True DatabaseReady');
     expect(bench.databases()).toEqual(['orders']);
     expect(bench.takeCalls().filter((call) => call === 'createDatabase')).toHaveLength(3);

@@ -76,7 +76,7 @@ export function owns({ status }: Pick<DatabaseSubject, 'status'>): boolean {
 export function refusalOfName(subject: Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>): string | undefined {
   const name = databaseName(subject);
   if (!isIdentifier(name))
-    return `No server takes "${name}" as the name of a database: it must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens. Create another Database with spec.name`;
+    return `"${name}" cannot be the name of a database: it must begin with a letter or underscore, followed by letters, digits, underscores and hyphens. Create another Database with spec.name`;
   // If the object has a database, the server is known to accept the name.
   return owns(subject) || isComposed(name) ? undefined : notComposed(name, 'name');
 }

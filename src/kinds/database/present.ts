@@ -33,7 +33,7 @@ export function synced(status: ConditionUpdate['status'], reason: string, messag
 export const SCHEMA_NOT_MANAGED = synced(
   'True',
   'SchemaNotManaged',
-  'The spec names no schema sources, so the schema is not looked at',
+  'The spec names no schema sources, so the schema is not checked',
 );
 
 /** Returns the condition beside the summary until the schema can be looked at. */
@@ -42,7 +42,7 @@ export function schemaPending(subject: DatabaseSubject): ConditionUpdate {
   return synced(
     'False',
     'SchemaPending',
-    "The schema is applied when the database is there and is surely this object's",
+    "The schema is applied once the database exists and is known to be this object's",
   );
 }
 

@@ -239,8 +239,8 @@ describe.each(DIALECTS)('In dialect %s, a ConfigMap', (dialect) => {
 
   it.each([
     ['has no such key', { other: BASE }, undefined, 'has no text under key "base" (its keys: "other"): add it'],
-    ['has nothing under the key', { base: '' }, undefined, 'has an empty text under key "base": write'],
-    ['has no text there', {}, { base: '//4=' }, 'has bytes that are no text (UTF-8) under key "base": write'],
+    ['has nothing under the key', { base: '' }, undefined, 'has empty text under key "base": write'],
+    ['has no text there', {}, { base: '//4=' }, 'has bytes that are not text (UTF-8) under key "base": write'],
   ])('that %s must be mended by a person, who is told what is there', async (_what, data, binaryData, told) => {
     const bench = await databaseBench({ dialect, database: { schema: SCHEMA } });
     await bench.putConfigMap('orders-schema', data, { binaryData });

@@ -114,7 +114,7 @@ class Reader {
     const configMap = this.#read.get(ref.name);
     const called = `ConfigMap "${ref.name}" in namespace "${this.#namespace}"`;
     if (configMap === undefined) {
-      const message = `${called}, which schema needs, is not there: create it`;
+      const message = `${called}, which schema needs, does not exist: create it`;
       return { lasting: false, reason: 'ConfigMapNotFound', message };
     }
     const text = configMap.data.get(ref.key);
@@ -127,13 +127,13 @@ class Reader {
 }
 
 function withoutText({ data, notText }: ConfigMapContents, key: string): string {
-  if (data.has(key)) return `has an empty text under key "${key}": write a schema query there`;
-  if (notText.has(key)) return `has bytes that are no text (UTF-8) under key "${key}": write a schema query there`;
+  if (data.has(key)) return `has empty text under key "${key}": write a schema query there`;
+  if (notText.has(key)) return `has bytes that are not text (UTF-8) under key "${key}": write a schema query there`;
   const keys = [...data.keys()].map((each) => `"${each}"`).join(', ') || 'none';
   return `has no text under key "${key}" (its keys: ${keys}): add it`;
 }
 
 function neither(position: number): SourceMissing {
-  const message = `Schema source ${position} names neither a ConfigMap nor a text: set configMapKeyRef or inline`;
+  const message = `Schema source ${position} names neither a ConfigMap nor text: set configMapKeyRef or inline`;
   return { lasting: true, reason: 'InvalidSpec', message };
 }

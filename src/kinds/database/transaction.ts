@@ -71,7 +71,7 @@ async function open(world: DatabaseWorld, access: OpenServer, name: string, sign
     if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
     // Servers give the same answer if the database does not exist.
     if (!(await existsByGet(world, access, name, signal))) throw error;
-    const message = `The schema lock of database "${name}" is held by another transaction: it was waited for, and is tried again. One of Mooring's own that was cut short ends within ${TRANSACTION_MS / 60_000} minutes. ${error.message}`;
+    const message = `The schema lock of database "${name}" is held by another transaction: Mooring waited for it, and tries again. A transaction of its own that was cut short ends within ${TRANSACTION_MS / 60_000} minutes. ${error.message}`;
     throw new TransientError('SchemaLocked', message, { cause: error });
   }
 }
@@ -89,14 +89,14 @@ async function close({ servers }: DatabaseWorld, access: OpenServer, id: string)
 }
 
 function timedOut(source: string, why: string, cause?: ApiError): TransientError {
-  const message = `Schema source ${source} ran out of time, and nothing of it was kept: it is tried again. ${why}`;
+  const message = `Schema source ${source} ran out of time, and nothing of it was kept: Mooring tries again. ${why}`;
   return new TransientError('SchemaTimedOut', message, { cause });
 }
 
 /** If a query timed out, nothing of it is kept; a commit may have been carried out all the same. */
 function unknownIfTimedOut(error: unknown): never {
   if (!(error instanceof ApiError) || error.status !== 408) throw error;
-  const message = `The commit of the schema ran out of time, and whether it was kept is not known: it is looked at, and tried again if need be. ${error.message}`;
+  const message = `The commit of the schema ran out of time, and may or may not have taken effect: Mooring checks, and tries again if necessary. ${error.message}`;
   throw new TransientError('SchemaTimedOut', message, { cause: error });
 }
 
@@ -109,7 +109,7 @@ async function refusalOf(source: string, call: () => Promise<unknown>): Promise<
     if (!(error instanceof ApiError)) throw error;
     if (error.status === 408) throw timedOut(source, error.message, error);
     if (error.kind === 'notFound') {
-      const message = `The schema transaction ended before its time, and nothing of it was kept: it is tried again. ${error.message}`;
+      const message = `The schema transaction ended too early, and nothing of it was kept: Mooring tries again. ${error.message}`;
       throw new TransientError('TransactionEnded', message, { cause: error });
     }
     if (error.kind !== 'invalid') throw error;

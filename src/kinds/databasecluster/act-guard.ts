@@ -62,7 +62,7 @@ export async function refuseAnothersLogin(
   if (!isFactorys(login, known.factory) || !hadAnother(subject, known)) return;
   const id = currentID(subject);
   if (await isAsDecidedOn(world, subject, connection, id, signal)) return;
-  const message = `The login that new clusters come with works at cluster "${id}", which is another one than before, or not as it was: no password is replaced, and it is looked at again`;
+  const message = `The login that new clusters come with works at cluster "${id}", which is not the same cluster as before, or has changed: no password is replaced, and Mooring checks it again`;
   throw new TransientError('ClusterChanged', message);
 }
 

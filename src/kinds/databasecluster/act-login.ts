@@ -32,7 +32,10 @@ import type { ClusterWorld } from './world.ts';
 function pick(known: KnownLogins, name: UsableLogin, of: string | undefined): Login {
   const login = loginNamed(known, name, of);
   if (login === undefined)
-    throw new TransientError('SecretChanged', `Secret "${known.secretName}" changed meanwhile: it is looked at again`);
+    throw new TransientError(
+      'SecretChanged',
+      `Secret "${known.secretName}" changed meanwhile: Mooring checks it again`,
+    );
   return login;
 }
 
@@ -84,7 +87,7 @@ export async function putPassword(
   const { next } = known;
   const { endpoint, cluster } = serverOf(connection, subject);
   if (next === undefined || known.nextIs !== 'ours' || cluster === undefined || !isSame(subject, cluster)) {
-    throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: they are looked at again');
+    throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: Mooring checks them again');
   }
   const logins = connection.logins(endpoint, currentID(subject));
   const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as, of);
@@ -174,8 +177,8 @@ async function noteMove(
 function crdOutdated(): TransientError {
   return new TransientError(
     'CRDOutdated',
-    'status.unverifiedSecretName was written, and is not there: the CustomResourceDefinition databaseclusters.mooring.dev is of an earlier version of Mooring, or something in this cluster takes the field away. ' +
-      'No password is replaced before it stays, as the login could be lost: apply the CustomResourceDefinitions of this version',
+    'status.unverifiedSecretName was written, but is missing: the CustomResourceDefinition databaseclusters.mooring.dev is of an earlier version of Mooring, or something in this cluster removes the field. ' +
+      'No password is replaced until it stays, as the login could be lost: apply the CustomResourceDefinitions of this version',
   );
 }
 

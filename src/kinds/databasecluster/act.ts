@@ -35,7 +35,7 @@ export async function actOnCluster(
   const connection = world.connections.get(spaceKeyOf(subject));
   const { place } = subject.status;
   if (connection === undefined || (place !== undefined && !isSamePlace(place, connection.place)))
-    throw new TransientError('WaitingForSpace', 'The DatabaseSpace changed meanwhile: it is looked at again');
+    throw new TransientError('WaitingForSpace', 'The DatabaseSpace changed meanwhile: Mooring checks it again');
   switch (step.do) {
     case 'Deploy': {
       await refuseUnknownVersion(world, subject, connection, signal, keep);
@@ -150,7 +150,7 @@ async function taken(
   if (cluster === undefined) {
     throw new TransientError(
       'ClusterIDInUse',
-      `Cluster id "${id}" is in use, the cloud says, but it shows no such cluster: it is tried again. If it stays so, choose another clusterID`,
+      `The cloud says that cluster id "${id}" is in use, but shows no such cluster: Mooring tries again. If this persists, choose another clusterID`,
     );
   }
   connection.poller.learn(id, cluster, askedAt);
@@ -186,7 +186,7 @@ async function destroy(
     if (!(error instanceof ApiError)) throw error;
     // Nobody promises from which states this is accepted, so it is tried again once the cluster is at rest.
     if ((error.kind === 'invalid' || error.kind === 'conflict') && PASSING.has(cluster.status)) {
-      const message = `Cluster "${id}" is ${cluster.status}, and the cloud does not destroy it yet: ${error.message}. It is tried again`;
+      const message = `Cluster "${id}" is ${cluster.status}, and the cloud does not destroy it yet: ${error.message}. Mooring tries again`;
       throw new TransientError('Destroying', message);
     }
     if (error.kind === 'forbidden') {

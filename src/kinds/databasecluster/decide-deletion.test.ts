@@ -317,7 +317,8 @@ describe('decideDeletion()', () => {
     const message = conditionOf(decideCluster(given.subject, running.seen, NOW_MS), 'Ready')?.message;
     expect(message).toContain('deletionProtection is true: set it to false to go on');
     expect(message).toContain('annotate mooring.dev/abandon=true');
-    const warning = 'go on, which destroys the cluster with its data. To keep the cluster and let this object go, ';
+    const warning =
+      'go on, which destroys the cluster with its data. To keep the cluster and remove only this object, ';
     expect(message?.includes(warning)).toBe(destroys);
     expect(message?.includes('destroys')).toBe(destroys);
     expect(message?.includes('keep the cluster')).toBe(destroys);
@@ -353,7 +354,7 @@ describe('decideDeletion()', () => {
     ['its own', running.cluster({ id: 'orders-eu' }).seen, '"orders-eu", created'],
   ])('names the clusters that it may have been renamed to: %s', (_what, seen, names) => {
     const message = conditionOf(decideCluster(leaving('Delete').subject, seen, NOW_MS), 'Ready')?.message;
-    expect(message).toContain(`Cluster "orders" is not there any more, but there is ${names}`);
+    expect(message).toContain(`Cluster "orders" no longer exists, but there is ${names}`);
     expect(message).toContain('set clusterID: orders-eu to go on');
   });
 

@@ -33,7 +33,7 @@ export function destroys({ deletionPolicy, managementPolicy }: ClusterSubject['s
   return deletionPolicy === 'Delete' && managementPolicy === 'Manage';
 }
 
-const KEEP_IT = `To keep the cluster and let this object go, annotate ${ABANDON}=true`;
+const KEEP_IT = `To keep the cluster and remove only this object, annotate ${ABANDON}=true`;
 
 /** What becomes of the cluster when its object is deleted. Nothing is let go silently, and nothing destroyed by mistake. */
 export function decideDeletion(
@@ -107,14 +107,14 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
     return { conditions: 'keep', steps: tellLeft(subject, seen, 'suspended'), release: true };
   if (cluster.status === 'suspending' || cluster.status === 'suspended') return { conditions: 'keep', release: true };
   if (cluster.status === 'destroying') {
-    const message = `Cluster "${seen.id}" is being destroyed, though not by this object, so it cannot be suspended: this object goes when it is gone`;
+    const message = `Cluster "${seen.id}" is being destroyed, though not by this object, so it cannot be suspended: this object is removed once the cluster is gone`;
     // Recording that it was ending keeps us from looking for it once it is gone, and from reporting that it was left.
     return {
       conditions: [...reconciling('Destroying', message), ...clusterConditions(subject, seen)],
       status: shown(seen),
     };
   }
-  const message = `Cluster "${seen.id}" is being suspended before this object goes`;
+  const message = `Cluster "${seen.id}" is being suspended before this object is removed`;
   const conditions = [...reconciling('Suspending', message), ...clusterConditions(subject, seen)];
   if (cluster.status !== 'running') return { conditions };
   return { conditions, steps: [{ do: 'Suspend', id: seen.id }] };
@@ -147,7 +147,7 @@ function stillLanding(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): 
   const { mayLandUntilMs } = seen;
   if (seen.cluster !== undefined || subject.status.createdAt !== undefined) return undefined;
   if (mayLandUntilMs === undefined || mayLandUntilMs <= nowMs) return undefined;
-  const message = `Cluster "${seen.id}" was asked for, and the answer was lost: it is waited for, as it may still come into being. ${LET_GO}`;
+  const message = `Cluster "${seen.id}" was asked for, and the answer was lost: Mooring waits for it, as it may still be created. ${LET_GO}`;
   return {
     conditions: [...reconciling('Deploying', message), ...clusterConditions(subject, seen)],
     requeueAfterMs: mayLandUntilMs - nowMs,
@@ -160,7 +160,7 @@ function lookedFor(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | 
   if (absence === undefined || !isMissed(subject)) return undefined;
   // That it was taken for gone says nothing if there were others that may have been it.
   if (isTakenForGone(subject) && !absence.hadLookalikes) return undefined;
-  const message = `${lookedForWords(seen, absence)} it is taken for gone, and this object goes. ${LET_GO}`;
+  const message = `${lookedForWords(seen, absence)} it is treated as gone, and this object is removed. ${LET_GO}`;
   return {
     conditions: [...reconciling('NotFound', message), ...clusterConditions(subject, seen)],
     requeueAfterMs: Math.min(absence.leftMs, LOOKED_FOR_MS),
@@ -177,7 +177,7 @@ function isMissed(subject: ClusterSubject): boolean {
 function tellLeft(subject: ClusterSubject, seen: SpaceSeen, end: string): readonly ClusterStep[] {
   const { id, place, cluster, claimedBy } = seen;
   if (cluster !== undefined || claimedBy !== undefined || !isMissed(subject)) return [];
-  const message = `Cluster "${id}" in ${place} was to be ${end} with this object, and the cloud does not show it: it is taken for gone, and nothing more is asked for. If it comes back, look after it in the cloud's console`;
+  const message = `Cluster "${id}" in ${place} was to be ${end} with this object, but the cloud does not show it: it is treated as gone, and Mooring does nothing more about it. If it comes back, deal with it in the cloud's console`;
   return [{ do: 'TellLeft', id, message }];
 }
 
@@ -191,7 +191,7 @@ function calledOtherwise(subject: ClusterSubject, seen: SpaceSeen): ClusterDecis
   const [first] = ids;
   if (first === undefined) return undefined;
   const message =
-    `Cluster "${id}" is not there any more, but there is ${ids.map((other) => `"${other}"`).join(', ')}, created when it was: ` +
+    `Cluster "${id}" no longer exists, but there is ${ids.map((other) => `"${other}"`).join(', ')}, created at the same time: ` +
     `somebody may have renamed it. If it is this one, set clusterID: ${first} to go on. ${LET_GO}`;
   return { conditions: [...failing('DeletionBlocked', message), ...clusterConditions(subject, seen)], retry: 'slowly' };
 }

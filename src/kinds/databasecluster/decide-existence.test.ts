@@ -341,7 +341,7 @@ describe('decideExistence()', () => {
   });
 
   it.each([
-    ['is created', {}, 'then one is created'],
+    ['is created', {}, 'then creates one'],
     ['must be created by a person', { adoptionPolicy: 'MustExist' }, 'create one there when it is gone'],
     ['is none to observe', { managementPolicy: 'Observe' }, 'create one there when it is gone'],
   ])('says what is to follow a foreign cluster that is being destroyed: one that %s', (_what, spec, told) => {
@@ -361,12 +361,12 @@ describe('decideExistence()', () => {
 
   it.each([
     ['an empty one is created', { recreatePolicy: 'Always' }],
-    ['it is taken for gone', {}],
-    ['it is taken for gone', { recreatePolicy: 'Always', managementPolicy: 'Observe' }],
+    ['it is treated as gone', {}],
+    ['it is treated as gone', { recreatePolicy: 'Always', managementPolicy: 'Observe' }],
   ])('says that %s where a cluster is not shown for long, with %j', (words, spec) => {
     const decision = decideCluster(aCluster().with(spec).owned().subject, notShown.seen, NOW_MS);
     expect(conditionOf(decision, 'Ready')?.message).toMatch(
-      new RegExp(`not to be seen in .* since ${absence.since}.* until ${absence.until}, ${words}`),
+      new RegExp(`not been seen in .* since ${absence.since}.* by ${absence.until}, ${words}`),
     );
   });
 

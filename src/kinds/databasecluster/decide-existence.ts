@@ -138,7 +138,7 @@ function awaited(subject: ClusterSubject, seen: SpaceSeen, absence: Absence): Cl
   // A cluster that sleeps, or is only observed, is Ready without a login.
   const wasUp = status.credentials !== undefined || ready?.status === 'True' || ready?.reason === 'NotFound';
   const anew = 'an empty one is created in its place, as recreatePolicy: Always says';
-  const message = `${lookedForWords(seen, absence)} ${recreates(subject) ? anew : 'it is taken for gone'}`;
+  const message = `${lookedForWords(seen, absence)} ${recreates(subject) ? anew : 'it is treated as gone'}`;
   const told = wasUp ? failing('NotFound', message) : reconciling('Deploying', message);
   return {
     conditions: [...told, ...clusterConditions(subject, seen)],
@@ -148,7 +148,7 @@ function awaited(subject: ClusterSubject, seen: SpaceSeen, absence: Absence): Cl
 
 /** Says that it is looked for. The caller adds what follows if it is not found. */
 export function lookedForWords({ id, place }: SpaceSeen, { since, until }: Absence): string {
-  return `Cluster "${id}" is not to be seen in ${place} since ${since}, be it that the cloud is slow to show it: it is looked for. If that stays so until ${until},`;
+  return `Cluster "${id}" has not been seen in ${place} since ${since}, perhaps because the cloud is slow to show it: Mooring keeps looking. If it does not appear by ${until},`;
 }
 
 /** Whether another cluster is created in place of one that has vanished. */
@@ -202,14 +202,14 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
     },
     requeueAfterMs: 0,
   });
-  if (isFormer(subject, cluster)) return claim(`is there again in ${seen.place}`, { observedOnly: null });
+  if (isFormer(subject, cluster)) return claim(`exists again in ${seen.place}`, { observedOnly: null });
   // What this object asked for is its own, even if it only observes by now.
   if (isFromOperation(subject, seen))
     return claim(`is being created in ${seen.place}`, { backup: acceptedBackup(subject), observedOnly: null });
   if (cluster.status === 'destroying') return outgoing(subject, seen);
   if (spec.adoptionPolicy !== 'Never' || spec.managementPolicy === 'Observe') {
     const doing = spec.managementPolicy === 'Observe' ? 'observed from now on' : 'being taken over';
-    return claim(`is there in ${seen.place}, and is ${doing}`, {});
+    return claim(`exists in ${seen.place}, and is ${doing}`, {});
   }
   const message =
     `Cluster "${seen.id}" exists in ${seen.place}, created ${createdAtOf(cluster) ?? 'at an unknown time'}, but not by this object: it is left alone. ` +
@@ -226,7 +226,7 @@ function outgoing(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
   const never = neverCreates(subject);
   const then =
     never === undefined
-      ? 'It is waited for until it is gone, and then one is created'
+      ? 'Mooring waits until it is gone, and then creates one'
       : `It is not taken over, and none is created with ${never}: create one there when it is gone, or check clusterID`;
   const message = `Cluster "${seen.id}" in ${seen.place} was not created by this object, and is being destroyed. ${then}`;
   return {
@@ -271,7 +271,7 @@ export function lookalikesOf({ lookalikes }: SpaceSeen): string {
   const [first] = lookalikes;
   if (first === undefined) return '';
   const ids = lookalikes.map((id) => `"${id}"`).join(', ');
-  return `, but there is ${ids}, created when it was: if that is this one under another id, set clusterID: ${first}`;
+  return `, but there is ${ids}, created at the same time: if that is this one under another id, set clusterID: ${first}`;
 }
 
 function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision {
@@ -287,7 +287,7 @@ function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
     };
   }
   const message =
-    `Cluster "${seen.id}" in ${seen.place} is another one than before: it was created ${createdAt}, ours ` +
+    `Cluster "${seen.id}" in ${seen.place} is not the same cluster as before: it was created ${createdAt}, ours ` +
     `${subject.status.createdAt}. It is left alone. To take it over, annotate ${ACCEPT_IDENTITY}=${createdAt}${lookalikesOf(seen)}`;
   return {
     conditions: [...stalled('IdentityChanged', message), ...clusterConditions(subject, seen)],
@@ -300,7 +300,7 @@ function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
 /** The cloud may name anything as the address, such as one with a path. The login goes to none of these. */
 function nowhere(subject: ClusterSubject, seen: SpaceSeen, address: string): ClusterDecision {
   const reason = 'CloudAnswerUnusable';
-  const message = `Cluster "${seen.id}" runs, but what the cloud names as its address is not the host and port of a server: ${addressWords(address)}. It is not called: look into the cloud's console`;
+  const message = `Cluster "${seen.id}" runs, but what the cloud names as its address is not the host and port of a server: ${addressWords(address)}. Mooring does not call it: check the cloud's console`;
   const status = findStatusCondition(subject.status.conditions, 'Ready')?.status;
   const say = status === 'True' || status === 'False' ? failing : retrying;
   const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
@@ -332,7 +332,7 @@ function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
       }
       const leftMs = untilUnsecuredMs(subject, seen);
       if (leftMs <= 0) return undefined;
-      const why = 'there the login that new clusters come with is retired before it is suspended';
+      const why = 'the login that new clusters come with is retired there before the cluster is suspended';
       return { ...wait('WaitingForServer', `${what}: ${why}`), requeueAfterMs: leftMs };
     }
     case 'suspended':

@@ -299,7 +299,7 @@ describe('decideLogin()', () => {
       conditionOf(decideCluster(given.subject, seen, NOW_MS), 'Ready')?.message;
     expect(messageOf(healthy)).toContain('"orders-admin": it was changed elsewhere. Set it back there. Or put');
     expect(messageOf(fresh)).toContain(
-      '"orders-admin", which was not seen to work at this cluster: it is of the one before, or was changed elsewhere. Set it on the server. Or put',
+      '"orders-admin", which Mooring has not seen work at this cluster: it is that of the cluster before, or was changed elsewhere. Set it on the server. Or put',
     );
   });
 
@@ -343,7 +343,7 @@ describe('decideLogin()', () => {
     expect(outline(decision)).toMatchObject({ ready: 'False ServerAnswerUnusable', summary: 'Reconciling' });
     expect(conditionOf(decision, 'Available')).toMatchObject({
       reason: 'ServerAnswerUnusable',
-      message: expect.stringContaining('Check serverURL of the space. It is tried again'),
+      message: expect.stringContaining('Check serverURL of the space. Mooring tries again'),
     });
   });
 

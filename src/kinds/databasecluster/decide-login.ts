@@ -167,13 +167,13 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
   // Not all machines may know of the change, so for a moment neither password may work.
   if (working === 'none' || (hasNext && login.isAwaited)) {
     const doing =
-      'the server said that it took the new password, which does not sign in yet: it is tried again. If it stays so, look at the server';
+      'the server said that it took the new password, which does not sign in yet: Mooring tries again. If this persists, check the server';
     return { conditions: waiting(doing), hold: true, mayPass: working === 'none', retry: 'soon' };
   }
   if (hasNext)
-    return step({ do: 'PutPassword', id: seen.id, as: working, ...from }, 'the server is given the new password');
+    return step({ do: 'PutPassword', id: seen.id, as: working, ...from }, 'the new password is set on the server');
   if (replacedInMs !== undefined) {
-    const doing = `somebody else wrote the nextPassword in Secret "${secretName}". In case that is on its way to the server, it is left there for ten minutes, and is not given to it`;
+    const doing = `somebody else wrote nextPassword in Secret "${secretName}". It may be on its way to the server, so it stays there for ten minutes, and Mooring does not give it to the server`;
     return { conditions: waiting(doing), requeueAfterMs: Math.min(replacedInMs, FOREIGN_TRIED_MS) };
   }
   const found = verifiedLogin(subject, seen, nowMs);
@@ -260,7 +260,7 @@ function unreachable(
   const told = heldBack && status.endpoint === seen.endpoint ? toldBefore(status.conditions, about) : undefined;
   const message =
     told ??
-    `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used${isThrottled ? ' now' : ''}: ${why}. ${isNonsense ? 'Check serverURL of the space. ' : ''}It is tried again`;
+    `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used${isThrottled ? ' now' : ''}: ${why}. ${isNonsense ? 'Check serverURL of the space. ' : ''}Mooring tries again`;
   const before = findStatusCondition(status.conditions, 'Available');
   // A server that asks for fewer calls is there: what was found about it stands.
   const stands = isThrottled && status.credentials?.endpoint === seen.endpoint ? before : undefined;

@@ -147,7 +147,7 @@ describe('Deleting a DatabaseCluster', () => {
     expect(isGone(bench)).toBe(false);
     expect(bench.ready()).toBe('Unknown NotFound');
     expect(bench.told.at(-1)).toMatch(
-      /not to be seen in .*until 2.*Z, it is taken for gone, and this object goes.*abandon/,
+      /not been seen in .*by 2.*Z, it is treated as gone, and this object is removed.*abandon/,
     );
     await show();
     await goOn(bench);
@@ -163,7 +163,7 @@ describe('Deleting a DatabaseCluster', () => {
     await goOn(bench);
     expect(isGone(bench)).toBe(true);
     expect(bench.told.at(-1)).toMatch(
-      /^left: Cluster "orders" in .* was to be destroyed with this object, and the cloud does not show it: .* nothing more is asked for\. .*console$/,
+      /^left: Cluster "orders" in .* was to be destroyed with this object, but the cloud does not show it: .* does nothing more about it\. .*console$/,
     );
     const told = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     await hide(told);

@@ -96,7 +96,9 @@ describe('A cluster that somebody renames', () => {
     await bench.pass();
     await bench.pass();
     expect(bench.ready()).toBe('False DeletionBlocked');
-    expect(message(bench)).toMatch(/there is "orders-x", created when it was.*set clusterID: orders-x.*abandon=true/);
+    expect(message(bench)).toMatch(
+      /there is "orders-x", created at the same time.*set clusterID: orders-x.*abandon=true/,
+    );
     expect(bench.secret()).toBeDefined();
 
     await bench.edit({ clusterID: 'orders-x' });
@@ -151,7 +153,7 @@ describe('A rename of ours that the cloud shows late', () => {
     expect(update).toHaveBeenCalledTimes(1);
     expect(bench.ready()).toBe('Unknown Updating');
     expect(message(bench)).toMatch(
-      /accepted the renaming of cluster "orders" at 2.*Z, and still shows it under that id/,
+      /accepted the renaming of cluster "orders" at 2.*Z, but still shows it under that id/,
     );
     await bench.clock.advance(5_000);
     await bench.pass();
@@ -198,7 +200,7 @@ describe('A cluster that has vanished is not mistaken for', () => {
     const before = clusterNamed(bench.simulator, 'other');
     await vanished(bench);
     await bench.until('False ClusterMissing');
-    expect(message(bench)).toMatch(/there is "other", created when it was: .* set clusterID: other/);
+    expect(message(bench)).toMatch(/there is "other", created at the same time: .* set clusterID: other/);
     expect(bench.simulator.count('deploy')).toBe(1);
 
     bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
@@ -239,7 +241,7 @@ describe('A cluster that has vanished is not mistaken for', () => {
   it('several of the same moment, of which it is told', async () => {
     const bench = await vanished(await withTwins([{ id: 'one' }, { id: 'two' }], true));
     await bench.until('False ClusterMissing');
-    expect(message(bench)).toMatch(/there is "one", "two", created when it was/);
+    expect(message(bench)).toMatch(/there is "one", "two", created at the same time/);
     expect(bench.simulator.count('update')).toBe(0);
   });
 

@@ -67,7 +67,9 @@ describe('The Secret of a cluster that was let go of', () => {
       cluster: (key: string) => (key === 'shop/first' ? first : cluster(key as 'shop/orders')),
     });
     await bench.until('False SecretNotOurs');
-    expect(bench.told.at(-1)).toContain('Secret "orders-admin" is of DatabaseCluster "first", so it is left alone');
+    expect(bench.told.at(-1)).toContain(
+      'Secret "orders-admin" belongs to DatabaseCluster "first", so it is left alone',
+    );
     expect(bench.told.at(-1)).not.toMatch(/remove|labels/);
   });
 

@@ -60,12 +60,12 @@ function notShown(change: keyof typeof WORDS, { cluster }: Change, { answer, at,
   const answered = answer === 'missing' ? `answered 404 to the ${what} of` : `accepted the ${what} of`;
   const letGo = change === 'gone' ? `. ${LET_GO}` : '';
   const message =
-    `The cloud ${answered} cluster "${cluster.id}" at ${at}, and ${shown}: it is looked at again, and asked for again after half a minute ` +
-    `or more. If it stays so, look into the cloud's console, or ask the cloud's support${letGo}`;
+    `The cloud ${answered} cluster "${cluster.id}" at ${at}, but ${shown}: Mooring looks again, and asks for it again after half a minute ` +
+    `or more. If this persists, check the cloud's console, or ask the cloud's support${letGo}`;
   return new TransientError(times > 1 ? 'UpdateNotApplied' : reason, message);
 }
 
 export function updateNotApplied(id: string): TransientError {
-  const message = `The cloud accepted the change of cluster "${id}", but does not show it: it is looked at again, and asked for again after a minute or more. If it stays so, ask the cloud's support`;
+  const message = `The cloud accepted the change of cluster "${id}", but does not show it: Mooring looks again, and asks for it again after a minute or more. If this persists, ask the cloud's support`;
   return new TransientError('UpdateNotApplied', message);
 }

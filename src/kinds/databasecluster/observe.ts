@@ -92,11 +92,12 @@ function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | 
   const reason = 'WaitingForDependents';
   if (leaving.length > 0) {
     const named = leaving.slice(0, 3).join(', ') + (leaving.length > 3 ? ` and ${leaving.length - 3} more` : '');
-    const message = `Waiting until what is on the cluster and goes too is deleted there: ${named}. It is waited for two minutes at most`;
+    const message = `Waiting for objects on the cluster that are being deleted too, as they go first: ${named}. Mooring waits two minutes at most`;
     return { space: 'needed', reason, message, forMs: LEAVING_MS - sinceMs };
   }
   if (sinceMs >= FOLLOWING_MS || !world.mayFollow(subject.key)) return undefined;
-  const message = 'Waiting a few seconds, whether users and databases on the cluster are deleted too: they go first';
+  const message =
+    'Waiting a few seconds to see whether users and databases on the cluster are deleted too: they go first';
   return { space: 'needed', reason, message, forMs: FOLLOWING_MS - sinceMs };
 }
 
@@ -144,7 +145,7 @@ async function findConnection(
   // Names only the reason: the message may change often, and that must not write hundreds of objects.
   const starting = space.ready?.status === 'True';
   const known = starting ? 'this process has not listed it yet' : `its condition Ready says ${space.ready?.reason}`;
-  const why = space.ready === undefined ? 'it was not looked at yet' : known;
+  const why = space.ready === undefined ? 'it has not been checked yet' : known;
   const message = `Waiting for DatabaseSpace "${name}" in namespace "${namespace}" to be observed: ${why}`;
   const isPutOff = space.ready?.status === 'Unknown' && space.ready.reason === 'CloudThrottled';
   const isFirstLook = space.ready === undefined || starting || isPutOff;

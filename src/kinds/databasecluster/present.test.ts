@@ -276,7 +276,7 @@ describe('clusterConditions()', () => {
       expect(availableOf(healthy.subject, anObservation().status(status))).toMatchObject({
         status: 'False',
         reason: 'NoServer',
-        message: `No server runs: the cloud's word for the cluster is "${status}"`,
+        message: `No server runs: the cloud's status for the cluster is "${status}"`,
       });
     },
   );

@@ -220,7 +220,7 @@ function available(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   const why =
     seen.cluster === undefined
       ? `the cloud shows no cluster "${seen.id}"`
-      : `the cloud's word for the cluster is "${seen.cluster.status}"`;
+      : `the cloud's status for the cluster is "${seen.cluster.status}"`;
   return { type, status: 'False', reason: 'NoServer', message: `No server runs: ${why}` };
 }
 
@@ -244,7 +244,7 @@ export function unobserved({ metadata, status }: ClusterSubject, reason: string)
   return particulars(status.conditions ?? []).map((condition) => {
     if (condition.type !== 'Synced' || condition.status !== 'True') return condition;
     const isOfThisSpec = isDrift({ metadata, status });
-    const message = 'It was as the spec said when it was last looked at, and cannot be looked at now';
+    const message = 'It matched the spec when it was last checked, and cannot be checked now';
     // It held for an earlier spec: any difference then is what the new one asks for, not drift.
     return { type: 'Synced', status: 'Unknown', reason: isOfThisSpec ? 'NotObserved' : reason, message };
   });

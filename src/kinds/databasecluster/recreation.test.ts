@@ -36,7 +36,7 @@ describe('A cluster that is not to be seen, with recreatePolicy Always', () => {
     const show = await hide(bench);
     await passes(bench, 15);
     expect(bench.ready()).toBe('Unknown Deploying');
-    expect(message(bench)).toMatch(/^Cluster "orders" is not to be seen in .* since 2.*Z.*until 2.*Z, an empty one is/);
+    expect(message(bench)).toMatch(/^Cluster "orders" has not been seen in .* since 2.*Z.*by 2.*Z, an empty one is/);
     await show();
     await bench.until('True Running');
     expect([deploys(bench), created(bench)]).toEqual([1, before]);
@@ -49,7 +49,7 @@ describe('A cluster that is not to be seen, with recreatePolicy Always', () => {
     await passes(bench, 15);
     expect(bench.ready()).toBe('False NotFound');
     expect(message(bench)).toMatch(
-      /^Cluster "orders" is not to be seen in .* since 2.*Z.*until 2.*Z, an empty one is created.*recreatePolicy: Always/,
+      /^Cluster "orders" has not been seen in .* since 2.*Z.*by 2.*Z, an empty one is created.*recreatePolicy: Always/,
     );
     await show();
     await bench.until('True Running');

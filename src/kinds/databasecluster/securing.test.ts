@@ -256,7 +256,7 @@ describe('The first sleep of a DatabaseCluster', () => {
   it('comes after an hour where no server is up', async () => {
     const bench = await kindBench({ spec: { state: 'Suspended' }, knobs: { serverLagMs: [2 * HOUR_MS, 2 * HOUR_MS] } });
     await bench.until('Unknown WaitingForServer');
-    expect(bench.told.at(-1)).toContain('before it is suspended');
+    expect(bench.told.at(-1)).toContain('before the cluster is suspended');
     expect(await bench.pass()).toEqual({ next: 'settled', requeueAfterMs: HOUR_MS });
     await bench.clock.advance(HOUR_MS);
     await bench.until('True Suspended');

@@ -34,13 +34,13 @@ function wrong(reason: string, message: string, known: Partial<WrongLogin> = {})
 function anyPassword(endpoint: string): WrongLogin {
   return wrong(
     'AnyPasswordAccepted',
-    `The server at ${endpoint} signs in with any password, also with one that it was never given, so no login of it is safe, and no password is replaced: see whether its authentication is switched off, or something before it answers instead`,
+    `The server at ${endpoint} accepts any password, even one that it was never given, so no login there is safe, and no password is replaced: check whether its authentication is switched off, or something in front of it answers instead`,
   );
 }
 
 /** Only the default user may manage others, so another user's login is not what new clusters come with, and is left to that user. */
 function mistaken(endpoint: string, { secretName, working }: TriedLogin, user: string): WrongLogin {
-  const message = `The login that the space names in defaultCredentialsSecretRef signs in, but is of another user than "${user}", who manages the users of this server and whose login is in Secret "${secretName}". No password is replaced: put the login that new clusters come with into the space's Secret, or, if it is that one, give its user another password`;
+  const message = `The login that the space names in defaultCredentialsSecretRef works, but belongs to a user other than "${user}", who manages the users of this server and whose login is in Secret "${secretName}". No password is replaced: put the login that new clusters come with into the space's Secret, or, if that is the one in it, give its user another password`;
   return wrong('DefaultLoginMistaken', message, working === 'current' ? { available: loginWorks({ endpoint }) } : {});
 }
 
@@ -78,7 +78,7 @@ function whatIsRefused({ spec, status }: ClusterSubject, login: TriedLogin): rea
     // For example, the cluster was taken over in place of another one.
     const why =
       status.credentials === undefined
-        ? ', which was not seen to work at this cluster: it is of the one before, or was changed elsewhere. Set it on the server'
+        ? ', which Mooring has not seen work at this cluster: it is that of the cluster before, or was changed elsewhere. Set it on the server'
         : ': it was changed elsewhere. Set it back there';
     const refused = `The server refuses the password in Secret "${secretName}"${lineBreak(login, 'current')}${why}`;
     return ['AdminLoginRefused', refused];

@@ -45,6 +45,6 @@ export function severalMissing(
   const groups = [...Map.groupBy(keysOf.keys(), (name) => keysOf.get(name))].map(
     ([keys, names]) => `${names.map((name) => `"${name}"`).join(', ')} (keys ${keys})`,
   );
-  const message = `Secrets ${groups.join(' and ')} are not there: create them in namespace "${namespace}"`;
+  const message = `Secrets ${groups.join(' and ')} do not exist: create them in namespace "${namespace}"`;
   return new TransientError('SecretNotFound', message);
 }

@@ -146,7 +146,7 @@ describe('decideSpace()', () => {
       comesBack: '1000 ms',
     });
     const message =
-      'Cannot list clusters: it said no, since 2026-11-20T12:00:00Z. It is tried again by itself. If it lasts: raise pollInterval, or ask for a higher limit of the cloud';
+      'Cannot list clusters: it said no, since 2026-11-20T12:00:00Z. Mooring tries again by itself. If this persists, raise pollInterval, or ask the cloud for a higher limit';
     expect(conditionOf(decideSpace(ready.subject, seen, NOW_MS + 120_000), 'Ready')?.message).toBe(message);
     const neverListed = aSpaceObservation({ ...seen.cloud, inventory: undefined });
     expect(outline(decideSpace(aSpace().subject, neverListed)).ready).toBe('Unknown CloudThrottled');
@@ -258,7 +258,7 @@ describe('decideSpace()', () => {
     ],
   ])('says why a Secret that was deleted is still there that %s', (_what, needs, why) => {
     const decision = decideSpace(ready.subject, aSpaceObservation({}, needs));
-    expect(conditionOf(decision, 'Ready')?.message).toContain(`only as long as ${why}. `);
+    expect(conditionOf(decision, 'Ready')?.message).toContain(`only because ${why}. `);
   });
 
   it('keeps what clusters need also while it is being deleted, says what else it sees, and does nothing more', () => {
@@ -281,11 +281,11 @@ describe('decideSpace()', () => {
     const decision = decideSpace(ready.subject, aSpaceObservation({}, needs));
     expect(outline(decision)).toMatchObject({ ready: 'True SecretDeleting', summary: 'none' });
     expect(conditionOf(decision, 'Ready')?.message).toMatch(
-      /^Secret "cloud-admin" is being deleted, and is there only as long as deleting these DatabaseClusters may need it: shop\/orders\. To go on with this space, put what is in it into a Secret of another name, and name that one in the spec$/,
+      /^Secret "cloud-admin" is being deleted, and is there only because deleting these DatabaseClusters may need it: shop\/orders\. To go on using this space, put what is in it into a Secret of another name, and name that one in the spec$/,
     );
     const foreign = decideSpace(ready.subject, aSpaceObservation({}, { leavingSecrets: ['a', 'b'] }));
     expect(conditionOf(foreign, 'Ready')?.message).toMatch(
-      /^Secrets "a", "b" are being deleted, and are there only as long as a finalizer keeps them\. .* into Secrets of other names, and name those in the spec$/,
+      /^Secrets "a", "b" are being deleted, and are there only because a finalizer keeps them\. .* into Secrets of other names, and name those in the spec$/,
     );
   });
 
@@ -363,7 +363,7 @@ describe('decideSpace()', () => {
     const said = decideSpace(ready.subject, seen);
     expect(outline(said)).toMatchObject({ ready: 'False CloudAnswerUnusable', summary: 'Reconciling' });
     expect(conditionOf(said, 'Ready')?.message).not.toContain('baseURL');
-    expect(conditionOf(said, 'Ready')?.message).toContain("look at it in the cloud's console");
+    expect(conditionOf(said, 'Ready')?.message).toContain("check it in the cloud's console");
   });
 
   it('says the same throughout an outage, whether it could try or not', () => {

@@ -78,8 +78,7 @@ function notConnected({ why, lacksToken }: NotConnected): SpaceDecision {
   return { conditions, retry: failure.lasting === 'terminal' ? 'slowly' : 'later' };
 }
 
-const NOT_ASKED =
-  'The API tokens are not tried as long as the space cannot be connected, for the reason that Ready has';
+const NOT_ASKED = 'The API tokens are not tried while the space cannot be connected: see condition Ready';
 
 /** While the space cannot be listed, its own poller keeps trying and reports when that changes. */
 function decideCloud(
@@ -132,7 +131,7 @@ function leavingMessage({ leavingSecrets, keptSecrets, neededBy }: SpaceObservat
     ? `deleting these DatabaseClusters may need ${it}: ${listed(neededBy)}`
     : `a finalizer keeps ${it}`;
   const others = one ? 'a Secret of another name, and name that one' : 'Secrets of other names, and name those';
-  return `${inSecrets(leavingSecrets)} ${is} being deleted, and ${is} there only as long as ${why}. To go on with this space, put what is in ${it} into ${others} in the spec`;
+  return `${inSecrets(leavingSecrets)} ${is} being deleted, and ${is} there only because ${why}. To go on using this space, put what is in ${it} into ${others} in the spec`;
 }
 
 /**
@@ -192,12 +191,12 @@ function inSecrets(names: readonly string[]): string {
 const UNREACHABLE = ['CloudUnreachable', 'Next try within a minute'] as const;
 const PARTIAL = [
   'CloudAnswerUnusable',
-  "All others are looked after, but as long as this one stays so none is created anew, nor taken for gone: look at it in the cloud's console, or ask the cloud's support. Next try within a minute",
+  "All others are managed as usual, but until this is corrected no cluster is created again or treated as gone: check it in the cloud's console, or ask the cloud's support. Next try within a minute",
 ] as const;
 const WORDS: Readonly<Partial<Record<ApiError['kind'], readonly [reason: string, remedy: string]>>> = {
   throttled: [
     'CloudThrottled',
-    'It is tried again by itself. If it lasts: raise pollInterval, or ask for a higher limit of the cloud',
+    'Mooring tries again by itself. If this persists, raise pollInterval, or ask the cloud for a higher limit',
   ],
   badAnswer: [
     'CloudAnswerUnusable',

@@ -214,14 +214,14 @@ describe('observeSpace()', () => {
       why: {
         reason: 'SecretNotFound',
         message:
-          'Secrets "cloud-read" (keys clientID, clientSecret) and "factory-login" (keys username, password) are not there: create them in namespace "shop"',
+          'Secrets "cloud-read" (keys clientID, clientSecret) and "factory-login" (keys username, password) do not exist: create them in namespace "shop"',
       },
       lacksToken: true,
     });
     await put('cloud-read', { clientID: 'read-id', clientSecret: 'read-secret-0123456789' });
     expect((await observe()).cloud).toMatchObject({
       why: {
-        message: expect.stringMatching(/^Secret "factory-login" is not there: create it in namespace "shop", with/),
+        message: expect.stringMatching(/^Secret "factory-login" does not exist: create it in namespace "shop", with/),
       },
       lacksToken: false,
     });

@@ -195,7 +195,7 @@ function orWhy<T extends object>(work: () => T, lacksToken: boolean): T | NotCon
 function mistaken(name: string): TerminalError {
   return new TerminalError(
     'DefaultLoginMistaken',
-    `Secret "${name}" holds a login that Mooring looks after, which is not the one that new clusters come with: name a Secret with that one in defaultCredentialsSecretRef`,
+    `Secret "${name}" holds a login that Mooring looks after, not the one that new clusters come with: name a Secret with that one in defaultCredentialsSecretRef`,
   );
 }
 

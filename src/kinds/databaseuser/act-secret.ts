@@ -47,7 +47,7 @@ export async function readConnectionSecret({ world, subject, signal }: Work): Pr
 }
 
 export function secretChanged(name: string): TransientError {
-  return new TransientError('SecretChanged', `Secret "${name}" changed meanwhile: it is looked at again`);
+  return new TransientError('SecretChanged', `Secret "${name}" changed meanwhile: Mooring checks it again`);
 }
 
 /** Writes a coming password beside the one that works, before the server hears of it. */

@@ -69,7 +69,7 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
   }
   // Once the object is gone, nobody can look any more: so look for the user, whatever the answer says.
   if ((await servers.user(access, username, signal)) === undefined) return;
-  const message = `The server said that it deleted user "${username}", and still shows it: it is tried again. If it stays so, look at the server`;
+  const message = `The server said that it deleted user "${username}", but still shows it: Mooring tries again. If this persists, check the server`;
   throw new TransientError('UpdateNotApplied', message);
 }
 
@@ -117,7 +117,7 @@ async function refused(work: Work, password: PasswordName, value: string, error:
 
 /** For the only password there is, which may or may not be at fault. */
 function refusedOwn(error: ApiError, remedy: string): TerminalError {
-  const message = `${error.message}. If it is the password that the server does not take: ${remedy}`;
+  const message = `${error.message}. If the password is what the server refuses: ${remedy}`;
   return new TerminalError('RefusedByServer', message, { cause: error });
 }
 

@@ -53,6 +53,6 @@ async function accessFor(
   const access = await serverAccess(world, subject, signal);
   const isSame = access.server === 'open' && (!('identity' in step) || step.identity === access.identity);
   if (!isSame)
-    throw new TransientError('ClusterChanged', 'The DatabaseCluster changed meanwhile: it is looked at again');
+    throw new TransientError('ClusterChanged', 'The DatabaseCluster changed meanwhile: Mooring checks it again');
   return access;
 }

@@ -264,7 +264,7 @@ const appliedSchema = z
     try {
       return JSON.parse(text) as unknown;
     } catch {
-      context.addIssue('This is no JSON');
+      context.addIssue('This is not JSON');
       return z.NEVER;
     }
   })

@@ -46,7 +46,7 @@ const rows: readonly {
       {
         do: 'TellLeft',
         message:
-          'User "app" is on the server of DatabaseCluster "orders", and whether it was created for this object cannot be told any more, as its Secret "app-connection" went first, or had another name: delete it there, unless it is somebody else\'s',
+          'User "app" is on the server of DatabaseCluster "orders", and Mooring can no longer tell whether it was created for this object, as its Secret "app-connection" went first, or had another name: delete it there, unless it is somebody else\'s',
       },
     ],
     goes: true,

@@ -35,7 +35,7 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
   const { login, claimedBy } = observation;
   const { clusterName, endpoint, identity } = observation.at;
   if (login.login === 'anyAccepted') {
-    const message = `The server at ${endpoint} signs in with any password, also with one that it was never given, so whether user "${username}" was created for this object cannot be told, and it is not deleted: see whether its authentication is switched off, or something before it answers instead. ${LET_GO}`;
+    const message = `The server at ${endpoint} accepts any password, even one that it was never given, so Mooring cannot tell whether user "${username}" was created for this object, and does not delete it: check whether its authentication is switched off, or something in front of it answers instead. ${LET_GO}`;
     return { conditions: failing('AnyPasswordAccepted', message), retry: 'slowly' };
   }
   if (claimedBy !== undefined || login.login !== 'ending' || login.whose === 'others') return release;
@@ -43,11 +43,11 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
     // Nothing more is asked for once it is being deleted. The API server's clock may be a little ahead; if by more, some clock is wrong.
     const landsInMs = Date.parse(subject.metadata.deletionTimestamp ?? '') + LANDING_MS - nowMs;
     if (!(landsInMs > 0 && landsInMs <= 2 * LANDING_MS)) return release;
-    const message = `User "${username}" may have been asked for, and is not there: it is waited for a minute, as it may still come into being. ${LET_GO}`;
+    const message = `User "${username}" may have been asked for, but does not exist: Mooring waits a minute, as it may still be created. ${LET_GO}`;
     return { conditions: reconciling('CreatingUser', message), requeueAfterMs: landsInMs };
   }
   if (login.whose === 'unknown') {
-    const left = `User "${username}" is on the server of DatabaseCluster "${clusterName}", and whether it was created for this object cannot be told any more, as its Secret "${connectionSecretName(subject)}" went first, or had another name: delete it there, unless it is somebody else's`;
+    const left = `User "${username}" is on the server of DatabaseCluster "${clusterName}", and Mooring can no longer tell whether it was created for this object, as its Secret "${connectionSecretName(subject)}" went first, or had another name: delete it there, unless it is somebody else's`;
     return { ...release, steps: [{ do: 'TellLeft', message: left }] };
   }
   const message = `User "${username}" of DatabaseCluster "${clusterName}" is being deleted`;

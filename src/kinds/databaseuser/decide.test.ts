@@ -283,9 +283,9 @@ describe('a password that the server took and that does not sign in yet', () => 
   });
 
   it.each([
-    [{ ...onlyNext, exists: true, isCreated: true }, /created user .*, and the password does not sign in yet/],
-    [{ ...onlyNext, isCreated: true }, /created user .*, and it does not list that user yet/],
-    [{ ...onlyNext, exists: true }, /took the new password of user .*, and the password does not sign in yet/],
+    [{ ...onlyNext, exists: true, isCreated: true }, /created user .*, but the password does not sign in yet/],
+    [{ ...onlyNext, isCreated: true }, /created user .*, but it does not list that user yet/],
+    [{ ...onlyNext, exists: true }, /took the new password of user .*, but the password does not sign in yet/],
     [{ hasNext: true, isCreated: true }, /took the new password of user/],
   ])('is told of in words: %#', (found, words) => {
     const decision = decide(owned, triedLogin({ ...found, ...awaited }));
@@ -410,7 +410,7 @@ describe('it waits for', () => {
     expect(conditionOf(decision, 'Ready')?.message).toBe('Missing');
     expect(decision.retry).toBe('slowly');
     const before = decide(owned.with(own), triedLogin({ source }));
-    expect(conditionOf(before, 'Ready')?.message).toBe('Missing. The password before stays');
+    expect(conditionOf(before, 'Ready')?.message).toBe('Missing. The previous password stays');
   });
 });
 
@@ -418,7 +418,7 @@ describe('A user that somebody else may have made', () => {
   const begun = aUser().owned().withStatus({ username: undefined, connection: undefined });
   it.each([
     ['nothing was begun', fresh, { ...nothing, exists: true }, /was not made by this object/],
-    ['it was begun, and nothing is left of it', begun, { ...nothing, exists: true }, /nothing tells whose it is/],
+    ['it was begun, and nothing is left of it', begun, { ...nothing, exists: true }, /nothing shows whose it is/],
     ['a password is there', begun, { ...refused, asVerified: false }, /was not made by this object/],
     ['a password was coming', begun, { ...onlyNext, exists: true }, /was not made by this object/],
   ])('is told of: %s', (_when, user, found, words) => {

@@ -54,7 +54,7 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
     }
     case 'anyAccepted': {
       // Promoting a password because it signs in might erase the one that the server has.
-      const message = `The server at ${at.endpoint} signs in with any password, also with one that it was never given, so which password user "${username}" has cannot be told, and nothing is changed: see whether its authentication is switched off, or something before it answers instead`;
+      const message = `The server at ${at.endpoint} accepts any password, even one that it was never given, so Mooring cannot tell which password user "${username}" has, and changes nothing: check whether its authentication is switched off, or something in front of it answers instead`;
       return stuck('AnyPasswordAccepted', message);
     }
     case 'settled':
@@ -138,7 +138,7 @@ function stepsOf(subject: UserSubject, seen: UserSeen, login: TriedLogin) {
     },
     write: () =>
       step({ do: 'WriteSecret', isOwn: login.isOwn }, 'SettingPassword', `gets Secret "${secretName}" written`),
-    replace: () => step({ do: 'ReplaceSecret' }, 'SettingPassword', `gets its Secret "${secretName}" anew`),
+    replace: () => step({ do: 'ReplaceSecret' }, 'SettingPassword', `gets a new Secret "${secretName}"`),
     copy: (from: string) => step({ do: 'CopySecret', from }, 'SettingPassword', `gets Secret "${secretName}"`),
   };
 }
@@ -158,7 +158,7 @@ function whose(subject: UserSubject, { isCreated, hasCurrent, hasNext }: TriedLo
   if (isCreated)
     return 'exists, and does not have the password that the server said it was created with, so somebody else may have made it at the same time';
   return hasBegun(subject) && !hasCurrent && !hasNext
-    ? `exists, and nothing tells whose it is: somebody else made it, or this object did, and before the user was Ready for the first time its Secret "${connectionSecretName(subject)}" went, or had another name`
+    ? `exists, and nothing shows whose it is: somebody else made it, or this object did and, before the user was first Ready, its Secret "${connectionSecretName(subject)}" was deleted or had another name`
     : 'exists already, and was not made by this object';
 }
 
@@ -167,7 +167,7 @@ function awaited(subject: UserSubject, seen: UserSeen, { works, exists, isCreate
   const user = `user "${usernameOf(subject)}" of DatabaseCluster "${seen.at.clusterName}"`;
   const took = isCreated && works === 'none' ? `created ${user}` : `took the new password of ${user}`;
   const what = exists ? 'the password does not sign in yet' : 'it does not list that user yet';
-  const message = `The server said that it ${took}, and ${what}: it is tried again. If it stays so, look at the server`;
+  const message = `The server said that it ${took}, but ${what}: Mooring tries again. If this persists, check the server`;
   const said = reconciling('SettingPassword', message);
   const under = said.filter(({ type }) => type !== 'Ready');
   const conditions = works === 'current' ? [...readyConditions(subject, seen), ...under] : said;
@@ -178,7 +178,7 @@ function unusable(
   { lasting, reason, message }: Extract<TriedLogin['source'], { is: 'unusable' }>,
   { works }: TriedLogin,
 ): UserDecision {
-  const said = works === 'current' ? `${message}. The password before stays` : message;
+  const said = works === 'current' ? `${message}. The previous password stays` : message;
   return lasting === 'terminal' ? stuck(reason, said) : { conditions: reconciling(reason, said), retry: 'slowly' };
 }
 

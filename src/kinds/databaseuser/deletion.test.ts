@@ -28,7 +28,7 @@ describe('deletion', () => {
     bench.remove();
     await bench.pass();
     expect(bench.ready()).toBe('Unknown UpdateNotApplied');
-    expect(bench.condition()?.message).toContain('said that it deleted user "app", and still shows it');
+    expect(bench.condition()?.message).toContain('said that it deleted user "app", but still shows it');
     await bench.pass();
     expect(bench.ready()).toBe('gone');
     expect(bench.users()).not.toContain('app');
@@ -210,7 +210,7 @@ describe('deletion', () => {
       bench.remove();
       await bench.settle();
       expect(bench.ready()).toBe('False AnyPasswordAccepted');
-      expect(bench.condition()?.message).toContain('is not deleted');
+      expect(bench.condition()?.message).toContain('does not delete it');
       simulator.setKnobs({ acceptsAnyPassword: false });
       await bench.settle();
       expect(bench.ready()).toBe('gone');

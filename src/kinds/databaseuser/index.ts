@@ -51,23 +51,23 @@ function describe(step: UserStep): string {
     case 'PrepareNext':
       return `write a new password to the connection Secret${step.isOnly ? '' : ', beside the one that works'}`;
     case 'CopySecret':
-      return `write the connection Secret anew, with the passwords of Secret "${step.from}"`;
+      return `write the connection Secret again, with the passwords of Secret "${step.from}"`;
     case 'CreateUser':
       return `create user "${step.username}"`;
     case 'PutPassword':
-      return `have the server take the password of user "${step.username}"`;
+      return `set the password of user "${step.username}" on the server`;
     case 'PromotePassword':
       return 'make the new password the one in the connection Secret';
     case 'WriteSecret':
-      return 'put the connection Secret right';
+      return 'correct the connection Secret';
     case 'ReplaceSecret':
-      return 'write the connection Secret anew, with the type that it should have';
+      return 'write the connection Secret again, with the type that it should have';
     case 'RetireSecret':
       return `delete the former connection Secret "${step.name}"`;
     case 'DeleteUser':
       return `delete user "${step.username}"`;
     case 'TellLeft':
-      return 'tell that the user stays on the server';
+      return 'report that the user stays on the server';
     default:
       return step satisfies never;
   }

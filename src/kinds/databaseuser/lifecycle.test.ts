@@ -291,7 +291,9 @@ describe('a Secret that goes right after the user was created', () => {
     await bench.restart();
     await bench.settle();
     expect(bench.ready()).toBe('False UserExists');
-    expect(bench.condition()?.message).toMatch(/its Secret "app-connection" went, or .* adoptionPolicy: IfExists/);
+    expect(bench.condition()?.message).toMatch(
+      /its Secret "app-connection" was deleted or .* adoptionPolicy: IfExists/,
+    );
     await bench.edit({ adoptionPolicy: 'IfExists' });
     await bench.until('True LoginWorks');
     expect(bench.works(bench.secret()?.['password'])).toBe(true);

@@ -26,7 +26,7 @@ describe("a person's own password", () => {
     bench.removeSecret('mine');
     await bench.settle();
     expect(bench.ready()).toBe('Unknown SecretNotFound');
-    expect(bench.condition()?.message).toMatch(/with key "password"\. The password before stays$/);
+    expect(bench.condition()?.message).toMatch(/with key "password"\. The previous password stays$/);
     bench.cluster.simulator.setPassword('orders', 'app', 'set-behind-our-back');
     await bench.cluster.clock.advance(11 * MINUTE_MS);
     await bench.settle();
@@ -62,7 +62,7 @@ describe("a person's own password", () => {
   it.each([
     ['is empty', 'InvalidPassword', { password: '' }, /under key "password" is empty/],
     ['has more bytes than a server looks at', 'InvalidPassword', { password: 'ü'.repeat(37) }, /has 74 bytes/],
-    ['is no text', 'InvalidPassword', { password: Uint8Array.from([0x70, 0xff]) }, /is no text/],
+    ['is no text', 'InvalidPassword', { password: Uint8Array.from([0x70, 0xff]) }, /is not text/],
     [
       'is the one that new clusters come with',
       'InvalidPassword',
@@ -79,7 +79,7 @@ describe("a person's own password", () => {
     expect(bench.ready()).toBe(`False ${reason}`);
     expect(bench.condition()?.message).toMatch(message);
     expect(bench.condition()?.message).toContain('Secret "mine"');
-    expect(bench.condition()?.message).toMatch(/\. The password before stays$/);
+    expect(bench.condition()?.message).toMatch(/\. The previous password stays$/);
     expect(bench.secret()?.['password']).toBe(before);
     expect(bench.works(before)).toBe(true);
     await bench.putSecret('mine', { password: 'x'.repeat(72) });

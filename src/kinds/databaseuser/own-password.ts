@@ -46,13 +46,13 @@ export async function readOwnPassword(
   const secret = await world.secrets.read(namespace, name, signal);
   const refuse = (why: string) =>
     new TerminalError('InvalidPassword', `The password in Secret "${name}" under key "${key}" ${why}: change it there`);
-  if (secret?.notText.has(key)) throw refuse('is no text (UTF-8)');
+  if (secret?.notText.has(key)) throw refuse('is not text (UTF-8)');
   const refusal = secret?.data.get(key) === '' ? refusalOfPassword('') : undefined;
   if (refusal !== undefined) throw refuse(refusal);
   const [password] = valuesFrom(secret, name, [key], namespace);
   const problem = refusalOfPassword(password);
   if (problem !== undefined) throw refuse(problem);
   if (isFactoryPassword(password))
-    throw refuse('is the one that new clusters come with, which nobody is to sign in with');
+    throw refuse('is the one that new clusters come with, which nobody should sign in with');
   return { password, version: secret?.resourceVersion ?? '' };
 }

@@ -109,7 +109,7 @@ describe('a connection Secret that got another name before the user was Ready, w
     await bench.edit({ connectionSecret: null });
     await bench.settle();
     expect(bench.ready()).toBe('False UserExists');
-    expect(bench.condition()?.message).toContain('its Secret "app-connection" went, or had another name');
+    expect(bench.condition()?.message).toContain('its Secret "app-connection" was deleted or had another name');
     await bench.edit(named('second'));
     await bench.settle();
     expect(bench.ready()).toBe('True LoginWorks');

@@ -10,7 +10,7 @@ export function wrongSpec(
 ): { readonly reason: string; readonly message: string } | undefined {
   const username = usernameOf(subject);
   if (!isIdentifier(username)) {
-    const message = `"${username}" cannot be the name of a user: it must begin with a letter or underscore, and go on with letters, digits, underscores and hyphens. Create a DatabaseUser with spec.username`;
+    const message = `"${username}" cannot be the name of a user: it must begin with a letter or underscore, followed by letters, digits, underscores and hyphens. Create a DatabaseUser with spec.username`;
     return { reason: 'InvalidUsername', message };
   }
   // If the object has a user, the server is known to accept the name.
@@ -20,7 +20,7 @@ export function wrongSpec(
   if (refusal !== undefined) return { reason: 'InvalidSpec', message: refusal };
   const secretName = connectionSecretName(subject);
   if (secretName.length > MAX_DNS_NAME) {
-    const message = `The name of the Secret, ${MAX_DNS_NAME} characters at most, cannot be that of this object with "-connection": set connectionSecret.name`;
+    const message = `The name of the Secret can have ${MAX_DNS_NAME} characters at most, so it cannot be the name of this object with "-connection": set connectionSecret.name`;
     return { reason: 'InvalidSpec', message };
   }
   if (subject.spec.passwordSecretRef?.name === secretName)

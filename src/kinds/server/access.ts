@@ -182,7 +182,7 @@ function whyNotReady(
 ): string {
   if (managementPolicy === 'Observe')
     return 'it is only observed, so nothing is done on its server: set managementPolicy: Manage';
-  if (ready === undefined) return 'it was not looked at yet';
+  if (ready === undefined) return 'it has not been checked yet';
   if (ready.status !== 'True') return `its condition Ready says ${ready.reason}`;
   return lacking.length === 0
     ? 'it is Ready, and its login is tried at another address now'

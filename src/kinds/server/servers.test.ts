@@ -149,7 +149,9 @@ describe('Servers', () => {
         (thrown: Error) => thrown,
       );
       expect(error).toMatchObject({ message: expect.stringContaining('mooring.dev/abandon=true') });
-      expect(error).toMatchObject({ message: expect.not.stringMatching(/conditions of that cluster|look after it/) });
+      expect(error).toMatchObject({
+        message: expect.not.stringMatching(/conditions of that cluster|checks the login/),
+      });
     },
   );
 

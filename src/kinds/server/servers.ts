@@ -37,7 +37,7 @@ export async function isGone(error: unknown, isListed: () => Promise<boolean>): 
   if (!(error instanceof ApiError) || (error.kind !== 'notFound' && error.kind !== 'invalid')) throw error;
   if (!(await isListed())) return true;
   if (error.kind === 'invalid') return false;
-  const message = `${error.message}. But the server shows it, so whatever stands before the server may have answered: it is tried again`;
+  const message = `${error.message}. But the server shows it, so something in front of the server may have answered: Mooring tries again`;
   throw new TransientError('NotFound', message, { cause: error });
 }
 
@@ -212,7 +212,7 @@ export class Servers {
     const username = secret?.data.get('username');
     if (secret === undefined || username === undefined) {
       const otherwise = place.leaving ? GETS_NO_OTHER : 'see what the conditions of that cluster say';
-      const message = `Secret "${place.adminSecretName}" with the login of DatabaseCluster "${name}" is not there: restore it with its labels, or ${otherwise}`;
+      const message = `Secret "${place.adminSecretName}" with the login of DatabaseCluster "${name}" does not exist: restore it with its labels, or ${otherwise}`;
       const session = place.logins.heldBy(held.adminUsername ?? place.factoryUsername);
       if (session !== undefined) return session;
       this.#options.onLoginRefused(place.clusterKey);
@@ -234,7 +234,7 @@ export class Servers {
     const { name } = splitKey(place.clusterKey);
     const remedy = place.leaving
       ? `put the password that works there, or ${GETS_NO_OTHER}`
-      : 'the cluster is told to look after it';
+      : 'Mooring checks the login of that cluster';
     const message = `The server refuses the login in Secret "${place.adminSecretName}" of DatabaseCluster "${name}": ${remedy}`;
     return new TransientError('ClusterLoginRefused', message, cause === undefined ? {} : { cause });
   }
