@@ -74,8 +74,8 @@ export class Sharding {
   /** Keys that became ours, and when; wall clock. */
   readonly #ours: ByKind<number> = byKind();
   /**
-   * Keys whose passes the gate refused. If they become ours after all, nobody else has worked on them since. True: they were refused
-   * because their shard had changed, which is news for them.
+   * Keys whose passes the gate refused. If they become ours after all, nobody else has worked on them since. True: something waits for
+   * a look, as their shard changed, or as they were ours and queued.
    */
   readonly #refused: ByKind<boolean> = byKind();
   #controllers: ShardedControllers | undefined;
@@ -121,7 +121,8 @@ export class Sharding {
         const shard = this.#shards.of(kind, key);
         const isMoving = isUncertain || this.#hasMoved(kind, key);
         if (isMoving || !this.#membership.owns(shard)) {
-          this.#refused[kind].set(key, isMoving || this.#refused[kind].get(key) === true);
+          // An object that was ours was queued for a reason, which still stands if it becomes ours again.
+          this.#refused[kind].set(key, isMoving || this.#ours[kind].has(key) || this.#refused[kind].get(key) === true);
           return false;
         }
         this.#begun.set(`${kind} ${key}`, { kind, key, shard });

@@ -1,7 +1,7 @@
 /*
  * Fencing, which client-go leaves to its users: a process that may no longer act, because it lost the lease or was frozen until after
- * another could take it, changes nothing in Kubernetes or in the cloud. The fence is checked right before each call, so that the caller
- * hears at once, and again when the first byte is about to leave.
+ * another could take it, changes nothing in Kubernetes or in the cloud. The fence is checked right before each call, here, so that the
+ * caller hears at once, and by `HttpRequest.refusal` again when the first byte is about to leave.
  */
 
 import { TransientError } from '../base/errors.ts';

@@ -7,8 +7,8 @@
  *   never saw one takes it at once: in a new installation there is nobody to wait for.
  * - A process that waits for the Lease watches it. So it hears at once that the Lease was given back, and when it runs out. It still
  *   polls, as client-go does, so a watch that reports nothing costs only seconds.
- * - Clocks need not agree: only changes of the Lease seen here, and this process's own clocks, decide. Times in the Lease are for people,
- *   and only its duration counts.
+ * - Clocks need not agree: only that the Lease changed, as seen here, and this process's own clocks decide. Of the times in it only the
+ *   duration is read; the others are for people, and change with each renewal.
  * - A process that was frozen past its deadline does not lead when it wakes up, before it does anything. The holder goes by whichever
  *   clock says that more time has passed: the monotonic clock stands still while a whole machine is suspended, and the other one may be
  *   set back. If both show too little, as in a virtual machine that was stopped, nothing can help.
@@ -81,8 +81,9 @@ export class LeaderElector {
   }
 
   /**
-   * Waits for leadership and leads once. Resolves when the signal aborted and the lease is given back, or when leadership was lost: then
-   * the process should end, as what it knows may be outdated. Rejects with what `onStartedLeading` threw.
+   * Waits for leadership and leads once. Resolves when the signal aborted and the lease is given back (if it was being taken just then, it
+   * runs out, as in client-go), or when leadership was lost: then the process should end, as what it knows may be outdated. Rejects with
+   * what `onStartedLeading` threw.
    */
   async run(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<void> {
     await this.#acquire(signal);

@@ -5,7 +5,7 @@
  *    ▲  │failed     │ too old (410) or refused otherwise (such as 404), or failed at once, again and again
  *    └──┴───────────┘
  *
- * A list comes as the start of a watch, which then goes on; in pages if that fails, and in one answer if those expire.
+ * A list comes as the start of a watch, which then goes on; in pages if the server does not stream, and in one answer if those expire.
  * Each state is a value and each failure leads to one; after a failure the next step waits with backoff and jitter.
  * It never stops by itself, and never goes back behind what it has seen: lists must be at least as new. The exception is a server whose
  * whole world went back, as when etcd was restored: such a server keeps a watch open and reports nothing.
