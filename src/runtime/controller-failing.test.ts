@@ -3,13 +3,14 @@ import { aCluster, aController, READY } from '../../test/support/toy-controller.
 import type { ToyBehaviour } from '../../test/support/toy-kind.ts';
 import { sleep } from '../base/clock.ts';
 import { KubeError } from '../kube/api.ts';
+import { reconciling } from '../kube/summary.ts';
 
 /* A Ready object is Ready no more once it has failed for five seconds: what counts as failing, and from when on. */
 
 const busy = () => new KubeError('busy', { status: 503 });
 const conflict = () => new KubeError('the object has been modified', { status: 409, reason: 'Conflict' });
 
-type Next = 'ok' | 'fails' | 'conflict' | 'acts' | 'looks soon';
+type Next = 'ok' | 'fails' | 'conflict' | 'acts' | 'looks soon' | 'may pass';
 
 /** Has the passes of a Ready toy end so, for so long each. Returns the reasons of its Events. */
 async function afterPasses(phases: readonly (readonly [Next, number])[]): Promise<readonly string[]> {
@@ -21,7 +22,8 @@ async function afterPasses(phases: readonly (readonly [Next, number])[]): Promis
       if (next === 'conflict') throw conflict();
     },
     decide: () => ({
-      conditions: READY,
+      conditions: next === 'may pass' ? reconciling('Down', 'The server does not answer') : READY,
+      ...(next === 'may pass' ? { retry: 'soon' as const, mayPass: true } : {}),
       ...(next === 'acts' ? { steps: ['grow'] } : {}),
       ...(next === 'looks soon' ? { retry: 'soon' as const } : {}),
     }),
@@ -77,8 +79,9 @@ test.each<{ what: string; phases: readonly (readonly [Next, number])[] }>([
   expect(await afterPasses(phases)).toEqual([]);
 });
 
-test.each<{ what: string; phases: readonly (readonly [Next, number])[] }>([
+test.each<{ what: string; reason?: string; phases: readonly (readonly [Next, number])[] }>([
   { what: 'failures for six seconds', phases: [['fails', 6_000]] },
+  { what: 'what may pass and lasts for six seconds', reason: 'Down', phases: [['may pass', 6_000]] },
   {
     what: 'failures for six seconds with conflicts between them',
     phases: [
@@ -87,6 +90,6 @@ test.each<{ what: string; phases: readonly (readonly [Next, number])[] }>([
       ['fails', 0],
     ],
   },
-])('Controller reports $what of a Ready object', async ({ phases }) => {
-  expect(await afterPasses(phases)).toEqual(['KubernetesError']);
+])('Controller reports $what of a Ready object', async ({ phases, reason = 'KubernetesError' }) => {
+  expect(await afterPasses(phases)).toEqual([reason]);
 });
