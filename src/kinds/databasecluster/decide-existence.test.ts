@@ -435,3 +435,14 @@ describe('decideCluster() while a cluster is being created', () => {
     expect(begun.status?.drift).toBeNull();
   });
 });
+
+it.each([String(CREATED_MS + MINUTE), 'true', CREATED_AT])(
+  'says that accept-identity: %s names no such creation time',
+  (value) => {
+    const given = aCluster().healthy().annotated('accept-identity', value);
+    const seen = anObservation().cluster({ createdAt: CREATED_MS + MINUTE });
+    const ready = conditionOf(decideCluster(given.subject, seen.seen, NOW_MS), 'Ready');
+    const wanted = new Date(CREATED_MS + MINUTE).toISOString();
+    expect(ready?.message).toContain(`annotate mooring.dev/accept-identity=${wanted}, not "${value}" as now`);
+  },
+);

@@ -276,7 +276,8 @@ export function lookalikesOf({ lookalikes }: SpaceSeen): string {
 
 function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision {
   const createdAt = createdAtOf(cluster);
-  if (createdAt !== undefined && subject.metadata.annotations?.[ACCEPT_IDENTITY] === createdAt) {
+  const accepted = subject.metadata.annotations?.[ACCEPT_IDENTITY];
+  if (createdAt !== undefined && accepted === createdAt) {
     return {
       conditions: [
         ...reconciling('IdentityAccepted', `Cluster "${seen.id}" created ${createdAt} is taken over as annotated`),
@@ -286,9 +287,10 @@ function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
       requeueAfterMs: 0,
     };
   }
+  const instead = accepted === undefined ? '' : `, not ${JSON.stringify(accepted.slice(0, 80))} as now`;
   const message =
     `Cluster "${seen.id}" in ${seen.place} is not the same cluster as before: it was created ${createdAt}, ours ` +
-    `${subject.status.createdAt}. It is left alone. To take it over, annotate ${ACCEPT_IDENTITY}=${createdAt}${lookalikesOf(seen)}`;
+    `${subject.status.createdAt}. It is left alone. To take it over, annotate ${ACCEPT_IDENTITY}=${createdAt}${instead}${lookalikesOf(seen)}`;
   return {
     conditions: [...stalled('IdentityChanged', message), ...clusterConditions(subject, seen)],
     // Nobody may be led to the other one.
