@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { aCluster } from '../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
@@ -63,6 +63,19 @@ describe('The password of a DatabaseCluster', () => {
     expect(nextPassword).toEqual(expect.any(String));
     await prepare();
     expect(bench.secret()).toMatchObject({ nextPassword });
+  });
+
+  it('leaves alone a Secret that another object has written since it was looked for', async () => {
+    const bench = await kindBench();
+    while (bench.status().createdAt === undefined) await bench.pass();
+    const { secrets } = bench.world();
+    const theirs = { username: 'admin', password: 'the only copy' };
+    vi.spyOn(secrets, 'read').mockImplementationOnce(async () => {
+      await bench.putSecret('orders-admin', theirs, { 'mooring.dev/cluster': 'another' });
+      return undefined;
+    });
+    await bench.until('False SecretNotOurs');
+    expect(bench.secret()).toEqual(theirs);
   });
 
   it('is put anew by the session that is held, when the Secret is deleted', async () => {

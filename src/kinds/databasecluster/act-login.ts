@@ -9,7 +9,7 @@ import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretCont
 import { confirm, refuseAnothersLogin } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
 import { movedTo, otherThanWanted, readMoves, recordedIn } from './former-secrets.ts';
-import { isOfAnother, isOurSecret, loginOf } from './login-of.ts';
+import { isInUse, isOfAnother, isOurSecret, loginOf } from './login-of.ts';
 import {
   adminSecretName,
   type ClusterStep,
@@ -31,12 +31,24 @@ import type { ClusterWorld } from './world.ts';
 /** Returns the login that the step names. */
 function pick(known: KnownLogins, name: UsableLogin, of: string | undefined): Login {
   const login = loginNamed(known, name, of);
-  if (login === undefined)
-    throw new TransientError(
-      'SecretChanged',
-      `Secret "${known.secretName}" changed meanwhile: Mooring checks it again`,
-    );
+  if (login === undefined) throw secretChanged(known);
   return login;
+}
+
+/** Reads the logins as they are now. Throws TransientError SecretChanged if the Secret has become somebody else's since it was tried. */
+async function readOwnLogins(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  signal: AbortSignal,
+): Promise<KnownLogins> {
+  const known = await readLogins(world, subject, connection.factoryLogin, signal);
+  if (known.secret !== undefined && !isOurSecret(subject, known.secret)) throw secretChanged(known);
+  return known;
+}
+
+function secretChanged({ secretName }: Pick<KnownLogins, 'secretName'>): TransientError {
+  return new TransientError('SecretChanged', `Secret "${secretName}" changed meanwhile: Mooring checks it again`);
 }
 
 /** The password that works stays in place; the coming one is written beside it before the server gets it. */
@@ -48,7 +60,10 @@ export async function preparePassword(
   signal: AbortSignal,
   keep: (facts: ClusterStatusPatch) => void,
 ): Promise<ClusterStatusPatch | undefined> {
-  const known = await readLogins(world, subject, connection.factoryLogin, signal);
+  const known = await readOwnLogins(world, subject, connection, signal);
+  // Nor may the only password of another cluster be overwritten.
+  if (from !== 'current' && known.secret !== undefined && isInUse(subject, known.secret, connection))
+    throw secretChanged(known);
   // There is one already. It comes first, as the server may be about to take it, whoever wrote it.
   if (known.nextIs === 'ours' || untilReplaced(world, subject, known, from) !== undefined) return undefined;
   const { tries } = world.memory;
@@ -83,7 +98,7 @@ export async function putPassword(
   signal: AbortSignal,
   keep: (facts: ClusterStatusPatch) => void,
 ): Promise<ClusterStatusPatch | undefined> {
-  const known = await readLogins(world, subject, connection.factoryLogin, signal);
+  const known = await readOwnLogins(world, subject, connection, signal);
   const { next } = known;
   const { endpoint, cluster } = serverOf(connection, subject);
   if (next === undefined || known.nextIs !== 'ours' || cluster === undefined || !isSame(subject, cluster)) {
@@ -217,7 +232,7 @@ export async function promotePassword(
   connection: SpaceConnection,
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch | undefined> {
-  const { secret, secretName, next } = await readLogins(world, subject, connection.factoryLogin, signal);
+  const { secret, secretName, next } = await readOwnLogins(world, subject, connection, signal);
   if (secret === undefined || next === undefined) return undefined;
   await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
     data: { password: next.password, nextPassword: null },
