@@ -341,6 +341,23 @@ describe('Beside a cluster of the List that makes no sense', () => {
     expect([bench.ready(), bench.simulator.count('deploy')]).toEqual(['True Running', 1]);
   });
 
+  it('none is gone, or created again, that was already missing from the List before', async () => {
+    const bench = await settled({ recreatePolicy: 'Always' });
+    bench.simulator.vanish('orders');
+    await list(bench);
+    await bench.pass();
+    expect(bench.ready()).toBe('False NotFound');
+    bench.simulator.deployForeign({ id: 'odd' });
+    makeUnreadable(bench.simulator, 'odd');
+    await list(bench);
+    await passes(bench, 20);
+    expect(bench.simulator.count('deploy')).toBe(1);
+    bench.simulator.vanish('odd');
+    await list(bench);
+    await bench.until('True Running');
+    expect(bench.simulator.count('deploy')).toBe(2);
+  });
+
   it.each([false, true])('no object goes whose cluster is not shown, by a new process: %s', async (isNew) => {
     const bench = await besideNonsense({ deletionPolicy: 'Delete' });
     bench.simulator.vanish('orders');

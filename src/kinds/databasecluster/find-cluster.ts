@@ -76,6 +76,8 @@ function amongAll(
   const [only] = candidates;
   const isOurs = candidates.length === 1 && only !== undefined && poller.listsBeside(asked.id, only) === 0;
   if (isOurs && isPrecise(only)) return { id: only.id, cluster: only, lookalikes: [] };
+  // It may be the one in the List that makes no sense, even if Lists before did not show it.
+  if (asked.cluster === undefined && poller.isPartial) throw poller.error;
   return { ...asked, lookalikes: candidates.map(({ id }) => id) };
 }
 
