@@ -187,6 +187,20 @@ describe('A DatabaseCluster', () => {
     expectOneWorkingLogin(bench);
   });
 
+  it('asks for its backup settings again once it takes over another cluster', async () => {
+    const backup = { frequency: 'hourly', retentionDays: 30 };
+    const bench = await runningBench({ spec: { backup } });
+    bench.simulator.replaceCluster('orders');
+    const { poller } = bench.world().connections.get('shop/production') ?? {};
+    await poller?.refresh();
+    await bench.until('False IdentityChanged');
+    const createdAt = poller?.get('orders')?.createdAt ?? 0;
+    await bench.annotate('mooring.dev/accept-identity', new Date(createdAt).toISOString());
+    await bench.until('True Running');
+    expect(count(bench, 'update')).toBe(1);
+    expect(bench.status()).toMatchObject({ backup });
+  });
+
   it('goes to the new id when the cloud refused the old one', async () => {
     const bench = await kindBench();
     bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'errorBefore', status: 400, times: 1 });

@@ -209,7 +209,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
   if (cluster.status === 'destroying') return outgoing(subject, seen);
   if (spec.adoptionPolicy !== 'Never' || spec.managementPolicy === 'Observe') {
     const doing = spec.managementPolicy === 'Observe' ? 'observed from now on' : 'being taken over';
-    return claim(`exists in ${seen.place}, and is ${doing}`, {});
+    return claim(`exists in ${seen.place}, and is ${doing}`, { backup: null });
   }
   const message =
     `Cluster "${seen.id}" exists in ${seen.place}, created ${createdAtOf(cluster) ?? 'at an unknown time'}, but not by this object: it is left alone. ` +
@@ -283,7 +283,8 @@ function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
         ...reconciling('IdentityAccepted', `Cluster "${seen.id}" created ${createdAt} is taken over as annotated`),
         ...clusterConditions(withoutLogin(subject), seen),
       ],
-      status: { createdAt, credentials: null },
+      // What the cloud accepted was for the cluster before.
+      status: { createdAt, credentials: null, backup: null },
       requeueAfterMs: 0,
     };
   }
