@@ -136,6 +136,17 @@ describe('A DatabaseCluster', () => {
     expect(count(bench, 'clone')).toBe(0);
   });
 
+  it('is not cloned from another cluster that has taken the id of its source since the look', async () => {
+    const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' } } });
+    bench.simulator.deployForeign({ id: 'source' });
+    const { poller } = bench.world().connections.get('shop/production') ?? {};
+    await poller?.refresh();
+    await bench.pass();
+    bench.simulator.replaceCluster('source');
+    await bench.pass();
+    expect([bench.ready(), count(bench, 'clone')]).toEqual(['Unknown WaitingForSource', 0]);
+  });
+
   it.each([400, 403])(
     'takes no cluster for its own after its deploy was refused with %i and a restart',
     async (status) => {

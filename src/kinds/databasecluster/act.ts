@@ -10,7 +10,14 @@ import { acceptedBackup } from './decide-existence.ts';
 import { deployRequest } from './deploy-request.ts';
 import { differences } from './differences.ts';
 import { refuseAwaited, updateNotApplied } from './not-shown.ts';
-import { adminSecretName, type ClusterStep, type ClusterSubject, identityOf, isSame } from './observation.ts';
+import {
+  adminSecretName,
+  type ClusterStep,
+  type ClusterSubject,
+  createdAtOf,
+  identityOf,
+  isSame,
+} from './observation.ts';
 import { type ClusterStatusPatch, isDrift, shown } from './present.ts';
 import { type Asked, type Change as AskedChange, isUnseen } from './unseen-changes.ts';
 import type { ClusterWorld } from './world.ts';
@@ -121,15 +128,25 @@ async function refuseUnknownVersion(
   throw new TerminalError('InvalidSpec', message);
 }
 
-/** Nothing that the cloud reports tells a clone from another cluster, so the id must be free right before. */
+/**
+ * Nothing that the cloud reports tells a clone from another cluster, so the id must be free right before. And the source must still be
+ * the cluster that was decided about: the clone of another one would have somebody else's data.
+ */
 async function clone(
   world: ClusterWorld,
   subject: ClusterSubject,
   connection: SpaceConnection,
-  { id, source }: Extract<ClusterStep, { do: 'Clone' }>,
+  { id, source, createdAt }: Extract<ClusterStep, { do: 'Clone' }>,
   signal: AbortSignal,
   keep: Keep,
 ): Promise<ClusterStatusPatch> {
+  const askedAt = world.clock.monotonic();
+  const from = await connection.client.get(source, signal);
+  connection.poller.learn(source, from, askedAt);
+  if (from === undefined || createdAtOf(from) !== createdAt) {
+    const message = `Cluster "${source}", which is to be cloned, has changed meanwhile: Mooring checks it again`;
+    throw new TransientError('WaitingForSource', message);
+  }
   if (!(await isFree(world, connection, id, signal))) {
     const { operation } = subject.status;
     const surelyForeign = operation === undefined || world.memory.attempts.neverMade(subject.key, operation);

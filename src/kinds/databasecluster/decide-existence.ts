@@ -100,8 +100,7 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   // The id comes from the source's status, and a change of status wakes nobody.
   if (cloneSource?.is === 'waiting')
     return { conditions: say(reconciling('WaitingForSource', cloneSource.message)), retry: 'soon' };
-  const source = cloneSource?.id;
-  const type = source === undefined ? 'Deploy' : 'Clone';
+  const type = cloneSource === undefined ? 'Deploy' : 'Clone';
   const renamed = operation?.target !== desiredID(subject) && (seen.mayLandUntilMs ?? 0) <= nowMs;
   const elsewhere = status.place !== undefined && !isSamePlace(status.place, seen.at);
   const outdated = renamed || elsewhere || status.createdAt !== undefined;
@@ -127,7 +126,10 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
       requeueAfterMs: 0,
     };
   }
-  const step: ClusterStep = source === undefined ? { do: 'Deploy', id: seen.id } : { do: 'Clone', id: seen.id, source };
+  const step: ClusterStep =
+    cloneSource === undefined
+      ? { do: 'Deploy', id: seen.id }
+      : { do: 'Clone', id: seen.id, source: cloneSource.id, createdAt: cloneSource.createdAt };
   return { conditions: say(reconciling('Deploying', message)), steps: [step] };
 }
 

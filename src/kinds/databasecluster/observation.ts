@@ -66,7 +66,7 @@ export interface SpaceSeen {
   readonly self: string;
   /** What to clone; undefined: nothing. */
   readonly cloneSource:
-    | { readonly is: 'known'; readonly id: string }
+    | { readonly is: 'known'; readonly id: string; readonly createdAt?: string | undefined }
     | { readonly is: 'waiting'; readonly message: string }
     /** Cloning from it will never be possible. */
     | { readonly is: 'unusable'; readonly reason: string; readonly message: string }
@@ -154,7 +154,8 @@ export type TriedLogin = Extract<LoginObservation, { login: 'tried' }>;
 /** One effect. */
 export type ClusterStep =
   | { readonly do: 'Deploy'; readonly id: string }
-  | { readonly do: 'Clone'; readonly id: string; readonly source: string }
+  /** `createdAt`: when the source was created; undefined: the cloud does not tell. */
+  | { readonly do: 'Clone'; readonly id: string; readonly source: string; readonly createdAt?: string | undefined }
   | { readonly do: 'Destroy'; readonly id: string }
   | { readonly do: 'Suspend'; readonly id: string }
   | { readonly do: 'Resume'; readonly id: string }

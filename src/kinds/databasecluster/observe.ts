@@ -237,7 +237,7 @@ async function cloneSourceOf(
       const message = `Cluster "${id}" in ${placeName(place)}, which is to be cloned, is that of a DatabaseCluster that does not admit namespace "${subject.metadata.namespace}": have it added to that one's allowedNamespaces, or delete this object`;
       return { is: 'unusable', reason: 'ClusterNotAllowed', message };
     }
-    return { is: 'known', id };
+    return { is: 'known', id, createdAt: createdAtOf(cluster) };
   }
   const { name } = cloneFrom.clusterRef;
   const { namespace = '' } = subject.metadata;
@@ -257,7 +257,7 @@ async function cloneSourceOf(
   }
   const cluster = theirs && poller.get(source?.status.clusterID ?? '');
   const isTheirs = source?.status.createdAt !== undefined && cluster !== undefined && isSame(source, cluster);
-  if (isTheirs && isReady(cluster)) return { is: 'known', id: cluster.id };
+  if (isTheirs && isReady(cluster)) return { is: 'known', id: cluster.id, createdAt: createdAtOf(cluster) };
   const message = `Waiting for DatabaseCluster "${name}", which is to be cloned, to run or to be suspended`;
   return { is: 'waiting', message };
 }
