@@ -307,7 +307,7 @@ test('delete() says whether the object existed', async () => {
   });
 });
 
-test('The client has somebody asked, when a write is about to leave, whether it may, and never when it only reads', async () => {
+test('The client checks right before a write is sent whether it may be, and never when it only reads', async () => {
   const { api, transport } = aClient(() => ({ status: 200, body: { ...OBJECT, items: [] } }));
   await api.get(TOYS, REF);
   await api.list(TOYS, {});

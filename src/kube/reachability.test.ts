@@ -4,7 +4,7 @@ import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { Reachability } from './reachability.ts';
 
-/** `take` asks for a turn; `turns` says when each requested turn came, `probes` when it came though nobody was answered. */
+/** `take` asks for a turn; `turns` says when each turn came, `probes` when one came without an answer before it. */
 function aServer(random = noChance) {
   const clock = virtualClock();
   const reachability = new Reachability({ clock, random });
