@@ -37,7 +37,7 @@ test.each([
   await server.close();
 });
 
-test('no answer does not either', async () => {
+test('an unreachable server does not either', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise<void>((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;

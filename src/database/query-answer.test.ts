@@ -52,11 +52,7 @@ test.each([
     { kind: 'attributeType', label: 'n', valueType: 'datetime-tz' },
   ],
   ['nothing', null, undefined],
-  [
-    'a future kind',
-    { kind: 'structType', label: 's' },
-    { kind: 'other', concept: { kind: 'structType', label: 's' } },
-  ],
+  ['a future kind', { kind: 'structType', label: 's' }, { kind: 'other', concept: { kind: 'structType', label: 's' } }],
   ['a kind named like a built-in', { kind: 'toString' }, { kind: 'other', concept: { kind: 'toString' } }],
 ])('readQueryAnswer() reads %s in a row', async (_, concept, expected) => {
   const answer = await read({ queryType: 'read', answerType: 'conceptRows', answers: [{ data: { x: concept } }] });
