@@ -70,7 +70,7 @@ test('The client knows the paths of core and other groups, of one namespace and 
   ]);
 });
 
-test('A dry run stores nothing, and says who applies', async () => {
+test('A dry run stores nothing, and names its field manager', async () => {
   const { api, transport, urls } = aClient(() => ({ status: 200, body: OBJECT }));
   const { signal } = new AbortController();
   const toy = { ...OBJECT, spec: { size: 1 } };

@@ -195,7 +195,7 @@ describe('Ownership of a database', () => {
   });
 
   it.each([
-    ['says so where its status was edited', aDatabase().owned().withStatus({ name: 'edited' }), aServer(), /"edited"/],
+    ['says so if its status was edited', aDatabase().owned().withStatus({ name: 'edited' }), aServer(), /"edited"/],
     ['says on which cluster its own is', aDatabase().owned(), aServer({ identity: 'later' }), /is on the cluster/],
   ])('stays recorded if it is not recognized, and it %s', (_what, database, seen, message) => {
     const decision = decide(database, seen);

@@ -105,9 +105,9 @@ describe('The password of a DatabaseCluster', () => {
       (bench: KindBench) => bench.calls.includes('server updateUser'),
       true,
     ],
-    ['it stands there', ({ secret }: KindBench) => secret('elsewhere')?.['nextPassword'] === undefined, false],
+    ['it is in place', ({ secret }: KindBench) => secret('elsewhere')?.['nextPassword'] === undefined, false],
     [
-      'it stands there, and the process ended',
+      'it is in place, and the process ended',
       ({ secret }: KindBench) => secret('elsewhere')?.['nextPassword'] === undefined,
       true,
     ],

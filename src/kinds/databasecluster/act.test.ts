@@ -34,7 +34,7 @@ describe('A DatabaseCluster', () => {
     const versions = ['3.4.0'];
     const asked = (bench: KindBench) => bench.calls.filter((call) => call === 'versions' || call === 'deploy');
 
-    it('is deployed if the cloud has it by now', async () => {
+    it('is deployed if the cloud has it now', async () => {
       const bench = await kindBench({ versions });
       await bench.until('True Running');
       expect(asked(bench)).toEqual(['versions', 'deploy']);

@@ -234,7 +234,7 @@ const cases: readonly Case[] = [
     status: { createdAt: CREATED_AT, clusterID: 'orders' },
   },
   {
-    name: 'recognizes its own cluster, whose deploy was never answered, even if it only observes by now',
+    name: 'recognizes its own cluster, whose deploy was never answered, even if it only observes now',
     given: aCluster().with({ managementPolicy: 'Observe' }).announced(),
     seen: anObservation().with({ attempted: true }),
     thus: { steps: [], comesBack: again },

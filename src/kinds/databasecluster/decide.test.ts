@@ -237,7 +237,7 @@ const WOKEN_BY: Readonly<Record<string, 'cluster' | 'space'>> = {
 };
 
 describe('decideCluster() never', () => {
-  it('creates what was not written down', () => {
+  it('creates what was not recorded', () => {
     always(({ status }, _observation, { steps = [] }) => {
       for (const step of steps) {
         if (step.do === 'Deploy' || step.do === 'Clone')

@@ -37,7 +37,7 @@ describe('observeCluster() looks for the space and', () => {
     });
   });
 
-  it('says which one may be meant where there is none of that name', async () => {
+  it('says which one may be meant if none has that name', async () => {
     const given = aCluster().with({ spaceRef: { name: 'prodution' } });
     const seen = await observe(await kindBench(), given, { space: () => undefined });
     expect(seen).toMatchObject({ message: expect.stringContaining('check spaceRef (did you mean "production"?)') });

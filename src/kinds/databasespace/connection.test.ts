@@ -102,7 +102,7 @@ describe('SpaceConnections', () => {
     expect(lists()).toBe(2);
   });
 
-  it('show no space what was sent for another one of the same cloud', async () => {
+  it('never show a space what was sent for another one of the same cloud', async () => {
     const repeated = `it was ${TOKENS[0].clientSecret}`;
     const transport = scriptedTransport(() => ({ status: 500, body: { code: 'C', message: repeated } }));
     const { connections, spec, of } = bench({ transport: () => transport });

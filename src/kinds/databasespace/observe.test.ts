@@ -239,7 +239,7 @@ describe('observeSpace()', () => {
     expect(cloud).toMatchObject({ why: { reason: 'BaseURLNotAllowed' }, lacksToken: false });
   });
 
-  it('asks an address where no token is exchanged only once, not for both the tokens and the List', async () => {
+  it('asks an address that exchanges no token only once, not for both the tokens and the List', async () => {
     const { simulator, world, observe } = await bench();
     simulator.faults.add({ match: { operation: 'exchangeToken' }, effect: 'errorBefore', status: 404 });
     const { cloud } = await observe();
@@ -275,7 +275,7 @@ describe('observeSpace()', () => {
     });
   });
 
-  it('says which Secrets are kept even if the spec names others by now', async () => {
+  it('says which Secrets are kept even if the spec names others now', async () => {
     const { world, put, observe } = await bench({ neededBy: () => ['shop/orders'] });
     await put('cloud-old', {});
     await world.secrets.keep('shop', 'cloud-old', secretFinalizer(aSpace().subject), true);

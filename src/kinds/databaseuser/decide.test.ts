@@ -478,7 +478,7 @@ describe('Ready', () => {
     });
   });
 
-  it('writes nothing where nothing changed', () => {
+  it('writes nothing if nothing changed', () => {
     expect(decide(owned, { login: 'settled', verifyInMs: 5_000 })).toMatchObject({
       status: {},
       steps: [],
