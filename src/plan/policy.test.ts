@@ -16,11 +16,11 @@ describe('makePlan() of a space', () => {
     return outcomes.find(({ name }) => name === 'DatabaseSpace shop/next')?.end;
   };
 
-  it('says of a base URL that is not https what the operator says', async () => {
+  it('says the same as the operator about a base URL that is not https', async () => {
     expect(await endOf(CLEAR)).toEqual({
       ready: 'False',
       reason: 'BaseURLNotAllowed',
-      message: expect.stringContaining('says the same as the operator about a base URL that is not https'),
+      message: expect.stringContaining('is not https: use https, or start the operator with --allow-http'),
     });
     for (const [baseURL, told] of [
       [CLEAR, { allowHTTP: true }],
