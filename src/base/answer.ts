@@ -30,6 +30,11 @@ export async function readNothing(response: HttpResponse): Promise<void> {
   await readBytes(response);
 }
 
+/** Reports whether there is no body. Any 2xx is success even so (compatibility.md). */
+export function isEmpty({ status, headers }: HttpResponse): boolean {
+  return status === 204 || headers['content-length'] === '0';
+}
+
 export async function readTextAnswer(response: HttpResponse): Promise<string> {
   return decodeUtf8(await readBytes(response));
 }

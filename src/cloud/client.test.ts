@@ -227,6 +227,17 @@ test('CloudClient.update() expects the new id in the answer to a rename', async 
   expect((await errorOf(client.update('orders', { storageSizeGB: 20 }))).kind).toBe('badAnswer');
 });
 
+test('CloudClient.update() asks for the cluster if the answer is empty', async () => {
+  const { client, calls } = aClient((_, count) => (count === 1 ? { status: 204 } : { status: 200, body: running }));
+  expect(await client.update('orders', { storageSizeGB: 20 })).toMatchObject({ id: 'orders', status: 'running' });
+  expect(calls().map(({ method }) => method)).toEqual(['PATCH', 'GET']);
+});
+
+test('CloudClient.update() fails if the answer is empty and the cluster is gone', async () => {
+  const { client } = aClient((_, count) => (count === 1 ? { status: 204 } : { status: 404 }));
+  expect(await errorOf(client.update('orders', { storageSizeGB: 20 }))).toMatchObject({ kind: 'badAnswer' });
+});
+
 test('CloudClient reports each exchange by operation and outcome', async () => {
   const { client, records } = aClient((_, count) =>
     count === 1 ? new HttpError('unreachable', 'x') : { status: 404 },

@@ -1,4 +1,4 @@
-import { LIST_LIMITS, pagelessBody, readJson, shaped } from '../base/answer.ts';
+import { isEmpty, LIST_LIMITS, pagelessBody, readJson, readNothing, shaped } from '../base/answer.ts';
 import type { Exchange, RequestRecord, Turn } from '../base/api-call.ts';
 import { ApiEndpoint } from '../base/api-endpoint.ts';
 import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
@@ -204,12 +204,21 @@ export class CloudClient {
 
   /**
    * Changes the fields set in the request. A second call changes nothing more, unless it renames: then its target is gone
-   * (`notFound`). ("Update")
+   * (`notFound`). If the answer is empty, the cluster is asked for. ("Update")
    */
   async update(id: string, request: UpdateRequest, signal?: AbortSignal): Promise<Cluster> {
     const operation = this.#operations.update(id, request.id !== undefined && request.id !== id);
     const body = requestBody('cloud', operation, updateRequestSchema, request);
-    return this.#call(operation, (response) => readCluster(response, [request.id ?? id]), signal, { body });
+    const now = request.id ?? id;
+    const read = async (response: HttpResponse) => {
+      if (!isEmpty(response)) return readCluster(response, [now]);
+      await readNothing(response);
+      return undefined;
+    };
+    const updated = (await this.#call(operation, read, signal, { body })) ?? (await this.get(now, signal));
+    if (updated === undefined)
+      throw errorOf(operation, 'badAnswer', 'the answer is empty, and there is no such cluster');
+    return updated;
   }
 
   /** What a second call does is not documented: look at the status first. ("Suspend and Resume") */

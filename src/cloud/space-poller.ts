@@ -27,6 +27,7 @@ export interface SpacePollerOptions {
 /** A cluster as an answer shows it. */
 interface Seen {
   readonly packed: Packed;
+  readonly createdAt: number | undefined;
   /** Whether it is on its way to another status. */
   readonly moving: boolean;
 }
@@ -39,9 +40,12 @@ interface Listed extends Seen {
 interface Known {
   /** The cluster; undefined if there is none. */
   packed: Packed | undefined;
+  /** With the id, what tells it from another cluster. */
+  createdAt: number | undefined;
   /** When the answer that this is from was asked for. A List that was asked for earlier knows less. */
   askedAt: number;
-  /** The number of the newest List that contained it. */
+  /** The numbers of the first List since which this cluster is here, and of the newest one; 0: none contained it yet. */
+  first: number;
   list: number;
 }
 
@@ -66,6 +70,8 @@ export class SpacePoller {
   readonly #movingSince = new Map<string, number>();
   /** Ids that somebody here is interested in: the poller hurries only for these. */
   readonly #followed = new Set<string>();
+  /** By followed id, the cluster that was there before another one was, or none. */
+  readonly #former = new Map<string, Pick<Known, 'createdAt' | 'list'>>();
   #intervalMs: number;
   #listedAtMs: number | undefined;
   #error: unknown;
@@ -149,6 +155,18 @@ export class SpacePoller {
 
   unfollow(id: string): void {
     this.#followed.delete(id);
+    this.#former.delete(id);
+  }
+
+  /**
+   * Returns how many Lists in a row showed this cluster beside one of the same creation time under the followed id `beside`. No
+   * cluster is beside itself.
+   */
+  listsBeside(beside: string, { id, createdAt }: Pick<Cluster, 'id' | 'createdAt'>): number {
+    const isIt = (each: Pick<Known, 'createdAt'> | undefined) => each?.createdAt === createdAt;
+    const last = [this.#clusters.get(beside), this.#former.get(beside)].find(isIt)?.list ?? 0;
+    const first = this.#clusters.get(id)?.first ?? 0;
+    return first === 0 ? 0 : Math.max(0, last - first + 1);
   }
 
   /** Takes in the answer to a call about one cluster; undefined if there is none. `askedAt`: monotonic, before the call. */
@@ -226,7 +244,8 @@ export class SpacePoller {
   }
 
   #seen(cluster: Cluster): Seen {
-    return { packed: this.#packer.pack(JSON.stringify(cluster)), moving: !isSettled(cluster) };
+    const { createdAt } = cluster;
+    return { packed: this.#packer.pack(JSON.stringify(cluster)), createdAt, moving: !isSettled(cluster) };
   }
 
   /** Reports whether the cluster has changed. `seen`: undefined if there is none. `list`: the number of the List that it is from. */
@@ -236,16 +255,24 @@ export class SpacePoller {
     if (known !== undefined && known.askedAt > askedAt) return false;
     const changed = known?.packed !== packed;
     // Absence is kept too, until a List that was asked for later, so that an earlier one cannot bring the cluster back.
+    const { createdAt } = seen ?? {};
     if (known === undefined) {
-      this.#clusters.set(id, { packed, askedAt, list });
+      this.#clusters.set(id, { packed, createdAt, askedAt, first: list, list });
     } else {
-      known.packed = packed;
-      known.askedAt = askedAt;
-      known.list = Math.max(known.list, list);
+      if (packed === undefined || known.packed === undefined || known.createdAt !== createdAt) this.#replace(id, known);
+      if (known.first === 0 && packed !== undefined) known.first = list;
+      Object.assign(known, { packed, createdAt, askedAt, list: Math.max(known.list, list) });
     }
     if (changed && !seen?.moving) this.#movingSince.delete(id);
     else if (changed && !this.#movingSince.has(id)) this.#movingSince.set(id, this.#options.clock.monotonic());
     return changed;
+  }
+
+  /** Another cluster takes the place of this one, or none. */
+  #replace(id: string, known: Known): void {
+    if (known.packed !== undefined && this.#followed.has(id))
+      this.#former.set(id, { createdAt: known.createdAt, list: known.list });
+    known.first = 0;
   }
 
   /** Forgets clusters that the List lacks. Returns the ids of those that existed. */
@@ -253,6 +280,7 @@ export class SpacePoller {
     const dropped: string[] = [];
     this.#clusters.forEach((known, id) => {
       if (known.list === list || known.askedAt > askedAt) return;
+      this.#replace(id, known);
       // Lists do not overtake one another, so no late one can bring back what this one lacks.
       this.#clusters.delete(id);
       this.#movingSince.delete(id);

@@ -1,4 +1,4 @@
-import { LIST_LIMITS, pagelessBody, readNothing, shaped } from '../base/answer.ts';
+import { isEmpty, LIST_LIMITS, pagelessBody, readNothing, shaped } from '../base/answer.ts';
 import type { HttpResponse } from '../base/http.ts';
 import { parseJson, readSplitJson } from '../base/json-stream.ts';
 import type { Pace } from '../base/pace.ts';
@@ -45,11 +45,6 @@ export async function readQueryAnswer(response: HttpResponse, pace: Pace): Promi
     default:
       return { ...common, answerType: 'other', answerTypeName: answerType, answers: elements };
   }
-}
-
-/** Any 2xx is success, with or without a body (compatibility.md). */
-function isEmpty({ status, headers }: HttpResponse): boolean {
-  return status === 204 || headers['content-length'] === '0';
 }
 
 /** Rows cannot be read as they arrive: `answerType` may come after them. */

@@ -101,11 +101,11 @@ export class PasswordTries {
     try {
       await call();
     } catch (error) {
-      if (mayHaveTaken(error)) this.#maybeTaken(key);
+      if (mayHaveTaken(error)) this.maybeTaken(key);
       else this.#notTaken(key, digest, now());
       throw error;
     }
-    this.#maybeTaken(key);
+    this.maybeTaken(key);
     const times = (this.#takenAt(key, login)?.times ?? 0) + 1;
     this.#taken.set(key, { digest, where: login.where, times, atMs: now() });
   }
@@ -118,7 +118,8 @@ export class PasswordTries {
     else if (nowMs - known.sinceMs >= LANDED_MS) this.#unsent.set(key, digest);
   }
 
-  #maybeTaken(key: ObjectKey): void {
+  /** The server may have taken the coming password, whatever it said. */
+  maybeTaken(key: ObjectKey): void {
     this.#unsent.delete(key);
     this.#untaken.delete(key);
   }
@@ -155,7 +156,7 @@ export class PasswordTries {
     this.#refused.delete(key);
     this.#taken.delete(key);
     this.#foreign.delete(key);
-    this.#maybeTaken(key);
+    this.maybeTaken(key);
   }
 }
 

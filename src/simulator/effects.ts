@@ -45,6 +45,8 @@ export function afterwards(fault: Fault, answer: Answer): Outcome | undefined {
   switch (fault.effect) {
     case 'lostAnswer':
       return RESET;
+    case 'errorAfter':
+      return answered(failure(fault.status ?? 500, 'Simulated failure'), retryAfter(fault));
     case 'truncated':
       return { kind: 'answer', answer: { ...answer, body: answer.body.slice(0, Math.floor(answer.body.length / 2)) } };
     case 'brokenBody':

@@ -54,6 +54,8 @@ describe('a fault', () => {
     ['expiredToken', { effect: 'expiredToken' }, { status: 401, done: false }],
     ['lostAnswer', { effect: 'lostAnswer' }, { status: 0, done: true, failure: 'lost' }],
     ['brokenBody', { effect: 'brokenBody' }, { status: 0, done: true, failure: 'lost' }],
+    ['errorAfter', { effect: 'errorAfter' }, { status: 500, done: true }],
+    ['errorAfter with a status', { effect: 'errorAfter', status: 409 }, { status: 409, done: true }],
     ['truncated', { effect: 'truncated' }, { status: 200, done: true }],
   ];
 

@@ -14,6 +14,7 @@ export const FAULT_EFFECTS = {
   delay: 'waits `delayMs` (default 1000) before the work',
   lateAnswer: 'waits `delayMs` (default 1000) between the work and the answer',
   lostAnswer: 'does the work, then breaks the connection instead of answering',
+  errorAfter: 'does the work, then answers 500 (or `status`) all the same',
   truncated: 'does the work, then answers with half of the body',
   brokenBody: 'does the work, then breaks the connection in the middle of the body',
 } as const;

@@ -110,8 +110,12 @@ export async function putPassword(
       },
     );
   } catch (error) {
-    if (error instanceof ApiError && (error.kind === 'invalid' || error.kind === 'conflict'))
-      throw await refused(world, subject, known, next, error);
+    if (error instanceof ApiError && (error.kind === 'invalid' || error.kind === 'conflict')) {
+      // Signing in is the free test of whether a password is right (compatibility.md), whatever the answer to the change was.
+      if ((await logins.attempt(next, signal)) === 'refused') throw await refused(world, subject, known, next, error);
+      memory.tries.maybeTaken(subject.key);
+      return undefined;
+    }
     if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
     // It worked when it was tried, so an earlier call may have taken effect only now: try all logins again.
     throw new TransientError('LoginChanged', `${error.message}. It worked before: all logins are tried again`, {

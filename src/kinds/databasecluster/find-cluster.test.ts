@@ -238,6 +238,32 @@ describe('A cluster that has vanished is not mistaken for', () => {
     expect(bench.simulator.count('deploy')).toBe(2);
   });
 
+  it('one that Lists showed beside it, though it was created in the same millisecond', async () => {
+    const bench = await withTwins([{ id: 'other' }], true, { deletionPolicy: 'Delete' });
+    for (let count = 0; count < 3; count++) await list(bench);
+    const before = clusterNamed(bench.simulator, 'other');
+    await vanished(bench);
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).not.toContain('other"');
+    await bench.clock.advance(MINUTE_MS);
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    for (let pass = 0; pass < 3; pass++) await bench.pass();
+    expect([bench.kube.all(DATABASE_CLUSTERS).length, bench.simulator.count('update')]).toEqual([0, 0]);
+    expect(clusterNamed(bench.simulator, 'other')).toEqual(before);
+  });
+
+  it.each([true, false])('one created at the same moment (in ms: %s) after its own was destroyed', async (precise) => {
+    const bench = await withTwins([{ id: 'other' }], precise, { deletionPolicy: 'Delete' });
+    const before = clusterNamed(bench.simulator, 'other');
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    for (let pass = 0; pass < 10 && bench.status().state !== 'destroying'; pass++) await bench.pass();
+    while (clusterNamed(bench.simulator, 'orders') !== undefined) await bench.clock.advance(1_000);
+    await bench.restart();
+    await bench.pass();
+    expect(bench.kube.all(DATABASE_CLUSTERS)).toEqual([]);
+    expect(clusterNamed(bench.simulator, 'other')).toEqual(before);
+  });
+
   it('several of the same moment, which is reported', async () => {
     const bench = await vanished(await withTwins([{ id: 'one' }, { id: 'two' }], true));
     await bench.until('False ClusterMissing');

@@ -2,6 +2,7 @@ import type { Cluster } from '../../cloud/schema.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { claimantsOf } from './claimants.ts';
 import { type ClusterSubject, createdAtOf, currentID, desiredID, isSame } from './observation.ts';
+import { wasDestroyed } from './present.ts';
 import type { ClusterRecord } from './record.ts';
 import type { ClusterWorld } from './world.ts';
 
@@ -13,6 +14,8 @@ export interface Found {
   readonly lookalikes: readonly string[];
 }
 
+/** A cluster that so many Lists in a row showed beside ours is another one. One List alone may show a cluster under both its ids. */
+const MOST_LISTS_BESIDE = 2;
 /** A creation time in whole seconds may be that of several clusters, and one before 1973 is not in milliseconds. */
 const PRECISE_FROM = 1e11;
 
@@ -46,6 +49,8 @@ export async function findCluster(
     cluster = poller.get(id);
     if (cluster !== undefined && isSame(subject, cluster)) return { id, cluster, lookalikes: [] };
   }
+  // Nobody renames a cluster that is being destroyed.
+  if (wasDestroyed(subject)) return { id, cluster, lookalikes: [] };
   // If the space was never listed in full, nobody knows all its clusters.
   if (poller.listedAtMs === undefined && poller.error !== undefined) throw poller.error;
   return amongAll(world, subject, connection, { id, cluster });
@@ -59,16 +64,18 @@ function amongAll(
   asked: Pick<Found, 'id' | 'cluster'>,
 ): Found {
   const { status } = subject;
-  const candidates = [...connection.poller.clusters()].filter(
+  const { poller } = connection;
+  const candidates = [...poller.clusters()].filter(
     (cluster) =>
       createdAtOf(cluster) === status.createdAt &&
       cluster.id !== asked.id &&
       hasFixedPropertiesOf(status, cluster) &&
+      poller.listsBeside(asked.id, cluster) <= MOST_LISTS_BESIDE &&
       !isAnothers(world, subject, cluster),
   );
   const [only] = candidates;
-  if (only !== undefined && candidates.length === 1 && isPrecise(only))
-    return { id: only.id, cluster: only, lookalikes: [] };
+  const isOurs = candidates.length === 1 && only !== undefined && poller.listsBeside(asked.id, only) === 0;
+  if (isOurs && isPrecise(only)) return { id: only.id, cluster: only, lookalikes: [] };
   return { ...asked, lookalikes: candidates.map(({ id }) => id) };
 }
 

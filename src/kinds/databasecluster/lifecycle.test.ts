@@ -107,7 +107,8 @@ The same holds for an object that is being deleted, with deletionPolicy Suspend 
 
 Mooring knows a cluster by its id and creation time, as the cloud keeps no owner's mark. It never changes or destroys
 somebody else's cluster, or one that replaced the object's. It recognises a renamed cluster by its creation time, but only
-if that is to the millisecond and no other cluster has the same; otherwise it reports the cluster, and clusterID settles it.
+if that is to the millisecond, no other cluster has the same, and no List showed both; otherwise it reports the cluster, and
+clusterID settles it. A cluster that three Lists showed beside the object's is another one, whatever its creation time.
 
 Other settings:
 

@@ -162,6 +162,22 @@ describe('A rotation of the admin password that the server refuses', () => {
     expectOneWorkingLogin(bench);
   });
 
+  it.each([400, 405, 409, 410, 422])(
+    'is done if the new password works after all, whatever the answer was (%d)',
+    async (status) => {
+      for (const begin of [kindBench, runningBench]) {
+        const bench = await begin();
+        const { password } = bench.secret() ?? {};
+        bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorAfter', status, times: 1 });
+        await bench.annotate(ROTATE_AT, '1');
+        await bench.until('True Running');
+        expect(bench.secret()?.['password']).not.toBe(password);
+        expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(1);
+        expectOneWorkingLogin(bench);
+      }
+    },
+  );
+
   it('keeps a password that the server may have accepted before', async () => {
     const bench = await runningBench();
     const { faults } = bench.simulator;

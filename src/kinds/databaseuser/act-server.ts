@@ -45,7 +45,14 @@ export async function putPassword(work: Work, { username, password, drifted }: P
   try {
     await give(work, value, (client, token) => client.updateUser(token, username, value, signal));
   } catch (error) {
-    if (isRefusal(error)) return refused(work, password, value, error);
+    if (isRefusal(error)) {
+      // Signing in is the free test of whether a password is right (compatibility.md), whatever the answer to the change was.
+      const login = { username, password: value };
+      if ((await servers.signIn(access, login, signal)) === 'refused') return refused(work, password, value, error);
+      memory.tries.maybeTaken(subject.key);
+      memory.gave(subject.key, login, false);
+      return;
+    }
     await isGone(error, () => servers.listsUser(access, username, signal));
     return;
   }

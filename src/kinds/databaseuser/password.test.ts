@@ -113,6 +113,25 @@ describe('a rotation that the server refuses', () => {
     expect(bench.secret()?.['password']).not.toBe(password);
   });
 
+  it.each([400, 409, 422])(
+    'is done if the new password works after all, whatever the answer says (%d)',
+    async (status) => {
+      const bench = await readyUserBench();
+      const { password } = bench.secret() ?? {};
+      bench.cluster.simulator.faults.add({
+        match: { operation: 'updateUser' },
+        effect: 'errorAfter',
+        status,
+        times: 1,
+      });
+      await bench.annotate('mooring.dev/rotate-at', '1');
+      await bench.until('True LoginWorks');
+      const { password: after } = bench.secret() ?? {};
+      expect([after === password, bench.works(after)]).toEqual([false, true]);
+      expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
+    },
+  );
+
   it.each([
     ['a creation', 'createUser', (bench: UserBench) => bench],
     ['a rotation', 'updateUser', (bench: UserBench) => bench.until('True LoginWorks').then(() => bench)],
