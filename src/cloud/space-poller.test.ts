@@ -484,3 +484,20 @@ test.each<{ what: string; lists: readonly (readonly Cluster[])[]; expected: numb
     expect(poller.listsBeside('orders', named('x'))).toBe(expected);
   },
 );
+
+test('SpacePoller reports followed clusters that are moving when Lists begin to fail for long, and when one succeeds again', async () => {
+  const { clock, space, poller, changed } = aPoller();
+  space.clusters = [cluster('moving', 'starting'), cluster('settled', 'running'), cluster('others', 'starting')];
+  for (const id of ['moving', 'settled']) poller.follow(id);
+  await poller.refresh();
+  changed.length = 0;
+  space.error = new Error('down');
+  await clock.advance(2_500);
+  expect([poller.isAway, changed]).toEqual([false, []]);
+  await clock.advance(60_000);
+  expect([poller.isAway, changed]).toEqual([true, ['moving']]);
+  space.error = undefined;
+  await clock.advance(60_000);
+  expect([poller.isAway, changed]).toEqual([false, ['moving', 'moving']]);
+  poller.stop();
+});

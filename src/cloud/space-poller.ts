@@ -53,6 +53,8 @@ interface Known {
 const STEP_SHARE = 0.2;
 const MIN_STEP_MS = 750;
 const MAX_STEP_MS = 15_000;
+/** Lists that fail in a row until the cloud counts as away: a single one is no news. */
+const AWAY_AFTER = 3;
 const FAILURE_BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
 const SETTLED: ReadonlySet<string> = new Set(['running', 'suspended']);
 
@@ -104,6 +106,11 @@ export class SpacePoller {
   /** Whether the last List was believed, except for what made no sense, which `error` reports. */
   get isPartial(): boolean {
     return this.#isPartial;
+  }
+
+  /** Whether nobody can tell what becomes of the clusters: several Lists in a row have failed. */
+  get isAway(): boolean {
+    return this.#failures >= AWAY_AFTER && !this.#isPartial;
   }
 
   get intervalMs(): number {
@@ -209,6 +216,7 @@ export class SpacePoller {
   async #list(): Promise<void> {
     const { client, clock, yieldNow } = this.#options;
     const askedAt = clock.monotonic();
+    const wasAway = this.isAway;
     try {
       const keep = (cluster: Cluster): Listed => ({ id: cluster.id, ...this.#seen(cluster) });
       const { clusters, problem } = await client.listAs(this.#listed, keep, this.#abort.signal);
@@ -233,6 +241,9 @@ export class SpacePoller {
       this.#isPartial = false;
       this.#failed(error);
     }
+    // Whoever waits for one of these hears that nobody can tell, and when somebody can again.
+    const waiting = [...this.#movingSince.keys()].filter((id) => this.#followed.has(id));
+    if (this.isAway !== wasAway && waiting.length > 0) this.#options.onClusters(new Set(waiting));
     this.#endedAt = clock.monotonic();
     this.#pauseMs = this.#drawPause();
     this.#options.onListed();

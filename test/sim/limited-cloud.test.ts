@@ -110,7 +110,7 @@ test('A cloud that keeps refusing one space holds up no other, and a person sees
   const { reason, message = '' } = crowd.readyOf(SPACES_RESOURCE, NOISY) ?? {};
   expect(reason).toBe('CloudThrottled');
   expect(message).toMatch(
-    / pause until 20.*00Z \(HTTP 429\), since 20.*Z\. It is tried again by itself\. If it lasts: raise pollInterval/,
+    / pause until 20.*00Z \(HTTP 429\), since 20.*Z\. Mooring tries again by itself\. If this persists, raise pollInterval/,
   );
   expect(crowd.readyOf(CLUSTERS, `${NOISY}-7`)?.reason).toBe('CloudThrottled');
   crowd.stop();

@@ -58,6 +58,26 @@ describe('decideCluster() asks', () => {
   });
 });
 
+describe('decideCluster(), while Lists of the space fail', () => {
+  const why = 'The cloud does not show how far that is: DatabaseSpace "production" says why';
+  const away = (seen: typeof amiss) => seen.with({ away: 'production' }).seen;
+
+  it.each([
+    ['being created', healthy, anObservation().status('starting')],
+    ['being suspended', healthy.with({ state: 'Suspended' }), anObservation().status('suspending')],
+    ['being destroyed', healthy.with({ deletionPolicy: 'Delete' }).deleting(), anObservation().status('destroying')],
+  ])('says of a cluster %s that nobody can tell how far that is', (_what, given, seen) => {
+    const { conditions } = decideCluster(given.subject, away(seen), NOW_MS);
+    for (const type of ['Ready', 'Reconciling'])
+      expect(conditions).toContainEqual(expect.objectContaining({ type, message: expect.stringContaining(why) }));
+  });
+
+  it('says nothing of it for a cluster that is Ready, or while it does something', () => {
+    for (const seen of [anObservation(), anObservation().cluster({ storageSizeGB: 50 })])
+      expect(JSON.stringify(decideCluster(healthy.subject, away(seen), NOW_MS))).not.toContain(why);
+  });
+});
+
 describe('decideCluster() without the space', () => {
   it('leaves a cluster that is ready as it is', () => {
     expect(decideCluster(healthy.subject, noSpace('waiting'), NOW_MS)).toEqual({ conditions: 'keep' });

@@ -33,10 +33,22 @@ export function decideCluster(
 ): ClusterDecision {
   const followed = decideFollowed(subject, observation);
   if (followed !== undefined) return followed;
-  if (subject.deleting) return decideDeletion(subject, observation, nowMs);
-  return observation.space === 'seen'
-    ? decideSeen(subject, observation, nowMs)
-    : withoutSpace(subject, observation, nowMs);
+  if (observation.space !== 'seen')
+    return subject.deleting ? decideDeletion(subject, observation, nowMs) : withoutSpace(subject, observation, nowMs);
+  const decide = subject.deleting ? decideDeletion : decideSeen;
+  return withAway(observation, decide(subject, observation, nowMs));
+}
+
+/** What is only waited for may be over by now, or never come about, while the cloud shows nothing. */
+function withAway({ away }: SpaceSeen, decision: ClusterDecision): ClusterDecision {
+  if (away === undefined || decision.conditions === 'keep' || (decision.steps?.length ?? 0) > 0) return decision;
+  if (findStatusCondition(decision.conditions, 'Ready')?.status !== 'Unknown') return decision;
+  const why = `. The cloud does not show how far that is: DatabaseSpace "${away}" says why`;
+  const isSummary = ({ type }: { readonly type: string }) => type === 'Ready' || type === 'Reconciling';
+  const conditions = decision.conditions.map((condition) =>
+    isSummary(condition) ? { ...condition, message: `${condition.message}${why}` } : condition,
+  );
+  return { ...decision, conditions };
 }
 
 function decideSeen(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {

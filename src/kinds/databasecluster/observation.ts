@@ -45,6 +45,8 @@ export interface SpaceSeen {
   readonly claimedBy?: string | undefined;
   /** Undefined: not in the List, nor, if that matters, found by asking for it. */
   readonly cluster: Cluster | undefined;
+  /** The DatabaseSpace whose Lists fail, so that nobody knows what becomes of the cluster; undefined: they do not. */
+  readonly away?: string | undefined;
   /** Set if ours is not to be seen, but not for long enough to create another in its place, and there are no `lookalikes`. */
   readonly absence?: Absence | undefined;
   /** If ours cannot be found, ids of clusters created at the same time: one may be ours under another id. */

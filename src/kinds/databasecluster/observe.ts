@@ -69,6 +69,7 @@ export async function observeCluster(
     cluster,
     absence: absenceOf(world, subject, cluster, lookalikes.length > 0),
     lookalikes,
+    away: poller.isAway ? subject.spec.spaceRef.name : undefined,
     renameTaken: isRenameTaken(subject, connection, cluster),
     notShown: cluster && stateNotShown(world, subject, cluster, goes ? 'gone' : WANTED[subject.spec.state]),
     endpoint,
