@@ -32,7 +32,7 @@ test('parseConfig() needs nothing', () => {
   });
 });
 
-test('parseConfig() takes every flag as a variable too', () => {
+test('parseConfig() accepts every flag as a variable too', () => {
   const values: Readonly<Record<string, string>> = {
     kubeconfig: '/etc/kubeconfig',
     namespaces: 'a, b',
@@ -70,7 +70,7 @@ test('parseConfig() takes every flag as a variable too', () => {
   });
 });
 
-test('parseConfig() lets a flag win over a variable, also to turn something off', () => {
+test('parseConfig() lets a flag win over a variable, even to turn something off', () => {
   const env = { MOORING_LOG_LEVEL: 'debug', MOORING_LEADER_ELECT: 'true' };
   expect(parseConfig(['--log-level=warn', '--no-leader-elect'], env)).toMatchObject({
     logLevel: 'warn',
@@ -133,13 +133,13 @@ test.each([
   ]);
 });
 
-test('parseConfig() refuses other ways to Secrets', () => {
+test('parseConfig() refuses other values of --secrets', () => {
   expect(problemsOf(['--secrets=list']).join()).toMatch(
     /--secrets \(MOORING_SECRETS\) must be watch or get, not "list"/,
   );
 });
 
-test('parseConfig() lists variables that look like ours and are not, and pays no heed to others', () => {
+test('parseConfig() lists variables that look like ours and are not, and ignores others', () => {
   const env = { MOORING_CONCURENCY: '5', PATH: '/bin', MOORINGS: 'x' };
   expect(parseConfig([], env).unknownVariables).toEqual(['MOORING_CONCURENCY']);
 });
@@ -155,7 +155,7 @@ test('parseConfig() takes boolean flags as Kubernetes components do', () => {
   expect(parseConfig(['--leader-elect=true', '--no-leader-elect'], {}).leaderElect).toBe(false);
 });
 
-test('parseConfig() gives what nobody can change', () => {
+test('parseConfig() returns a value that nobody can change', () => {
   expect(Object.isFrozen(parseConfig([], {}))).toBe(true);
 });
 

@@ -23,7 +23,7 @@ function aWorld() {
   return { clock, api: new FakeKube({ now: clock.now, random: createSeededRandom(1), statusDefaults }) };
 }
 
-/** An operator of a world without objects, that runs until `stop`. */
+/** An operator of a world without objects that runs until `stop`. */
 function anOperator(
   { clock, api }: { readonly clock: ReturnType<typeof virtualClock>; readonly api: KubeApi },
   seed = 1,
@@ -181,7 +181,7 @@ test('createOperator() is stuck when a pass does not end, and says which', async
   await running;
 });
 
-test('createOperator() stops when told, before and after its caches are filled, and leaves nothing behind', async () => {
+test('createOperator() stops when told to, before and after its caches are filled, and leaves nothing behind', async () => {
   for (const runMs of [undefined, 60_000]) {
     const world = aWorld();
     const { stop, running, leads } = anOperator(world);
@@ -193,7 +193,7 @@ test('createOperator() stops when told, before and after its caches are filled, 
   }
 });
 
-test('createOperator() with a lease lets one act and keeps the other warm, which takes over', async () => {
+test('createOperator() with a lease lets one replica act and keeps the other warm, which takes over', async () => {
   const world = aWorld();
   const lease = { namespace: 'system', name: 'mooring' };
   const one = anOperator(world, 1, lease);
@@ -210,7 +210,7 @@ test('createOperator() with a lease lets one act and keeps the other warm, which
   expect(two.result.ended).toBe('well');
 });
 
-test('createOperator() that is stopped keeps its Lease until what it has in hand has ended', async () => {
+test('createOperator() that is stopped keeps its Lease until its running passes have ended', async () => {
   const { clock, api } = aWorld();
   await api.create(DATABASE_SPACES, 'shop', space({ baseURL: 'https://cloud.example' }));
   const get = api.get.bind(api);
@@ -231,13 +231,13 @@ test('createOperator() that is stopped keeps its Lease until what it has in hand
   expect(holder()).toEqual(['']);
 });
 
-test('createOperator() that is stopped gives what it has in hand twenty seconds, then cuts it off and gives its Lease back', async () => {
+test('createOperator() that is stopped gives running passes twenty seconds, then cuts them off and gives its Lease back', async () => {
   const { clock, api } = aWorld();
   await api.create(DATABASE_SPACES, 'shop', space({ baseURL: 'https://cloud.example' }));
   const get = api.get.bind(api);
   let stoppedAt = 0;
   let cutOffAfterMs: number | undefined;
-  // Of the space's Secrets, one request hangs for as long as it may.
+  // One request for the space's Secrets hangs for as long as it may.
   api.get = async (resource, ref, signal, ...more) => {
     if (resource !== SECRETS) return get(resource, ref, signal, ...more);
     await new Promise((resolve) => signal?.addEventListener('abort', resolve));

@@ -24,7 +24,7 @@ const LOCK = { '': { name: 'sample' }, 'node_modules/a': { version: '1.0.0', int
 
 let root: string;
 
-/** A checkout of its own with a fake npm, which notes each call and does what `npm ci` does to the packages' note. */
+/** A checkout of its own with a fake npm, which records each call and does what `npm ci` does to the packages' record. */
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'bootstrap-'));
   mkdirSync(join(root, 'tools'));
@@ -113,7 +113,7 @@ describe('bootstrap installs the packages', () => {
     expect(npmCalls()).toBe(1);
   });
 
-  test('never in production, where what is there was put there on purpose', async () => {
+  test('never in production, where the packages were put there on purpose', async () => {
     expect((await bootstrap(['program.ts'], { NODE_ENV: 'production' })).code).toBe(0);
     expect(npmCalls()).toBe(0);
   });

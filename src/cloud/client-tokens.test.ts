@@ -6,7 +6,7 @@ import { CloudClient } from './client.ts';
 
 const running = { id: 'orders', status: 'running', createdAt: 1 };
 
-test('CloudClient.canDestroy tells whether there is a credential for it', () => {
+test('CloudClient.canDestroy says whether there is a credential for it', () => {
   expect(aClient(() => ({ status: 200 }), ['read', 'write']).client.canDestroy).toBe(false);
   expect(aClient(() => ({ status: 200 }), ['admin']).client.canDestroy).toBe(true);
 });
@@ -27,7 +27,7 @@ test.each([
   [['write', 'admin'], 'list', 'write'],
   [['admin'], 'list', 'admin'],
   [['read', 'admin'], 'suspend', 'admin'],
-] as const)('CloudClient with %j uses for %s the least sufficient: %s', async (levels, operation, level) => {
+] as const)('CloudClient with %j uses the lowest level that suffices for %s: %s', async (levels, operation, level) => {
   const { client, calls } = aClient(
     (sent) => ({ status: 200, body: sent.method === 'GET' ? [running] : running }),
     levels,
@@ -53,7 +53,7 @@ test('CloudClient tries the next credential after a 403 and remembers for the le
   ]);
 });
 
-test('CloudClient tries every credential before it gives up, also when the remembered one is refused', async () => {
+test('CloudClient tries every credential before it gives up, even when the remembered one is refused', async () => {
   let level = 'admin';
   const { client, calls } = aClient((sent) =>
     tokenOf(sent) === `Bearer ${level}-token` ? { status: 200, body: running } : { status: 403 },
@@ -76,7 +76,7 @@ test('CloudClient renews a refused token once and repeats the call once', async 
   expect([calls().length, exchanges()]).toEqual([2, 2]);
 });
 
-test('CloudClient takes a refusal of new tokens for passing at first, without an exchange for each call', async () => {
+test('CloudClient treats a refusal of new tokens as temporary at first, without an exchange for each call', async () => {
   let works = false;
   const clock = manualClock();
   const script = () => (works ? { status: 200, body: running } : { status: 401, body: { code: 'C', message: 'm' } });
@@ -97,7 +97,7 @@ test('CloudClient takes a refusal of new tokens for passing at first, without an
   expect(await errorOf(client.suspend('orders'))).toMatchObject({ kind: 'unauthorized', status: 401 });
 });
 
-test.each([403, 409])('CloudClient takes an answer %i for a proof that its access token counts', async (refusal) => {
+test.each([403, 409])('CloudClient takes an answer %i as proof that its access token is valid', async (refusal) => {
   let status = 401;
   const clock = manualClock();
   const { client } = aClient(() => ({ status }), ['write'], { clock });
@@ -109,7 +109,7 @@ test.each([403, 409])('CloudClient takes an answer %i for a proof that its acces
   expect(await errorOf(client.suspend('orders'))).toMatchObject({ kind: 'unavailable', status: 401 });
 });
 
-/** A cloud where each exchange of an API token ends the access token that it gave before. */
+/** A cloud where each exchange of an API token ends the access token from the exchange before. */
 function jealousCloud() {
   let exchanges = 0;
   const transport = scriptedTransport((sent) => {
@@ -146,7 +146,7 @@ test('CloudClient gets one access token for levels, and spaces, that have the sa
 });
 
 test.each(['get', 'destroy'] as const)(
-  'CloudClient.%s() does not take it for the absence of a cluster that the exchange is answered 404',
+  'CloudClient.%s() does not treat a 404 to the exchange as the absence of a cluster',
   async (operation) => {
     const { client } = aClient(() => ({ status: 200 }), ['admin'], {
       transport: scriptedTransport(() => ({ status: 404 })),
@@ -156,7 +156,7 @@ test.each(['get', 'destroy'] as const)(
 );
 
 test.each([404, 500, 503])(
-  'A call of CloudClient had surely no effect where the exchange before it is answered %d',
+  'A call of CloudClient certainly had no effect if the exchange before it is answered %d',
   async (status) => {
     const { client } = aClient(() => ({ status: 200 }), ['write'], {
       transport: scriptedTransport(() => ({ status })),
@@ -166,7 +166,7 @@ test.each([404, 500, 503])(
   },
 );
 
-test('CloudClient names all levels that an API token which is refused is for', async () => {
+test('CloudClient names all levels that a refused API token is for', async () => {
   const transport = scriptedTransport(() => ({ status: 400 }));
   const credentials = LEVELS.map((level) => ({ level, clientID: 'same', clientSecret: 'canary-secret' }));
   const { client } = aClient(() => ({ status: 200 }), [], { transport, credentials });
@@ -175,7 +175,7 @@ test('CloudClient names all levels that an API token which is refused is for', a
   expect(transport.requests).toHaveLength(1);
 });
 
-test('CloudClient sends what is forbidden once with each access token', async () => {
+test('CloudClient sends a forbidden request once with each access token', async () => {
   const credentials = LEVELS.map((level) => ({ level, clientID: 'same-id', clientSecret: 'canary-secret' }));
   const { client, calls } = aClient(() => ({ status: 403 }), [], { credentials });
   expect((await errorOf(client.get('orders'))).kind).toBe('forbidden');
@@ -203,7 +203,7 @@ test('CloudClient renews once for many calls that are refused together', async (
   expect(transport.requests.filter((sent) => sent.url.endsWith('/auth'))).toHaveLength(2);
 });
 
-test('CloudClient.authenticate() exchanges for the level, or for all, and only where no token is held', async () => {
+test('CloudClient.authenticate() exchanges for the level, or for all, and only if no token is held', async () => {
   const { client, exchanges } = aClient(() => ({ status: 200 }));
   await client.authenticate('write');
   expect(exchanges()).toBe(1);

@@ -146,14 +146,14 @@ const NONSENSE: readonly (readonly [string, Exclude<ScriptedAnswer, Error>])[] =
 ];
 
 test.each(CASES.flatMap((one) => NONSENSE.map(([what, answer]) => ({ ...one, what, given: answer }))))(
-  'CloudClient.$name() tells of $what instead of an answer',
+  'CloudClient.$name() reports $what in place of an answer',
   async ({ name, run, given }) => {
     const error = await errorOf(run(aClient(() => given).client));
     expect(error).toMatchObject({ kind: 'badAnswer', status: 200, operation: name, effectUnknown: true });
   },
 );
 
-test('CloudClient.list() refuses a List of millions of clusters, which is not large otherwise', async () => {
+test('CloudClient.list() refuses a List of millions of clusters, even if it is otherwise not large', async () => {
   const { client } = aClient(() => ({ status: 200, body: `[${'{"id":"a"},'.repeat(100_000)}{"id":"a"}]` }));
   const error = await errorOf(client.list());
   expect(error.message).toBe(
@@ -221,7 +221,7 @@ test('CloudClient.deploy() says that an id is in use', async () => {
   );
 });
 
-test('CloudClient.update() expects the new id in the answer of a rename', async () => {
+test('CloudClient.update() expects the new id in the answer to a rename', async () => {
   const { client } = aClient(() => ({ status: 200, body: { ...running, id: 'sales' } }));
   expect(await client.update('orders', { id: 'sales' })).toMatchObject({ id: 'sales' });
   expect((await errorOf(client.update('orders', { storageSizeGB: 20 }))).kind).toBe('badAnswer');
@@ -238,7 +238,7 @@ test('CloudClient.update() fails if the answer is empty and the cluster is gone'
   expect(await errorOf(client.update('orders', { storageSizeGB: 20 }))).toMatchObject({ kind: 'badAnswer' });
 });
 
-test('CloudClient tells of each exchange by operation and outcome', async () => {
+test('CloudClient reports each exchange by operation and outcome', async () => {
   const { client, records } = aClient((_, count) =>
     count === 1 ? new HttpError('unreachable', 'x') : { status: 404 },
   );
@@ -251,7 +251,7 @@ test('CloudClient tells of each exchange by operation and outcome', async () => 
   ]);
 });
 
-test('CloudClient passes the signal on and ends with it', async () => {
+test('CloudClient passes the signal on and ends when it aborts', async () => {
   const controller = new AbortController();
   const { client } = aClient((sent) => {
     controller.abort();
@@ -278,7 +278,7 @@ test('CloudClient.list() reads 10,000 clusters without holding the event loop', 
   expect(turns.turns()).toBeGreaterThan(10_000 / 3);
 });
 
-test('CloudClient.list() names the place of a cluster that makes no sense', async () => {
+test('CloudClient.list() names the position of a cluster that makes no sense', async () => {
   const { client } = aClient(() => ({
     status: 200,
     body: [running, { id: 'b', status: 'running', storageSizeGB: 'x' }],
@@ -286,7 +286,7 @@ test('CloudClient.list() names the place of a cluster that makes no sense', asyn
   expect((await errorOf(client.list())).message).toContain('at 1.storageSizeGB');
 });
 
-test('CloudClient.listAs() reads no cluster again that is byte for byte as in the List before', async () => {
+test('CloudClient.listAs() does not read a cluster again that is byte for byte as in the List before', async () => {
   const [one, two, three] = ['a', 'b', 'c'].map((id) => ({ ...running, id }));
   const bad = { ...running, id: 'd', createdAt: 'today' };
   const lists: unknown[] = [
@@ -317,17 +317,17 @@ test('CloudClient.listAs() reads no cluster again that is byte for byte as in th
     ['b', 'a', 'c'],
     ['a suspended', 'c running'],
   ]);
-  // One that makes no sense hides no other, and is told of each time in the same words, wherever it stands.
+  // One that makes no sense hides no other, and is reported each time in the same words, wherever it is.
   expect(await list()).toEqual([['b'], [], expect.stringMatching(/at createdAt.*, of cluster "d"$/)]);
   expect(await list()).toEqual([['b'], [], expect.stringMatching(/at createdAt.*, of cluster "d"$/)]);
   expect(await list()).toEqual([['b'], []]);
 });
 
 test.each([
-  ['is no JSON', '[{"id":"a","status":"running"},{"id":b}]'],
+  ['is not JSON', '[{"id":"a","status":"running"},{"id":b}]'],
   ['is cut off', '[{"id":"a","status":"running"},{"id":"b"'],
   ['is not UTF-8', Buffer.from([...Buffer.from('[{"id":"a"},{"id":"'), 0xff, ...Buffer.from('"}]')])],
-])('CloudClient.listAs() believes nothing of a List that %s', async (_, body) => {
+])('CloudClient.listAs() believes nothing in a List that %s', async (_, body) => {
   const { client } = aClient(() => ({ status: 200, chunks: [Buffer.from(body)] }));
   expect((await errorOf(client.listAs(new Memo(), (cluster) => cluster))).kind).toBe('badAnswer');
 });
@@ -365,7 +365,7 @@ test('CloudClient throws nothing but ApiErrors, and reaches nothing else, whatev
   );
 });
 
-test('CloudClient shows no secret that a server echoes in any form', async () => {
+test('CloudClient hides secrets that a server echoes in any form', async () => {
   const secret = 'canary-write-secret';
   const forms = [
     secret,
@@ -392,7 +392,7 @@ test('CloudClient shows no secret that a server echoes in any form', async () =>
   }
 });
 
-test('CloudClient.listAs() takes a space that the cloud does not know, or a page that says so, for no empty one', async () => {
+test('CloudClient.listAs() does not treat a space that the cloud does not know, or a page that says so, as an empty one', async () => {
   for (const text of ['{"code":"space.unknown","message":"No such space"}', '<h1>Not Found</h1>']) {
     const { client } = aClient(() => ({ status: 404, chunks: [Buffer.from(text)] }));
     expect((await errorOf(client.listAs(new Memo(), (cluster) => cluster))).kind).toBe('notFound');

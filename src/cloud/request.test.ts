@@ -26,7 +26,7 @@ test.each([
   { ...request, region: 'moon-1', machineType: 'new.type', version: '99.0.0' },
   { ...request, backupConfiguration: { frequency: 'daily', retentionDays: 30 } },
   { ...free, backupConfiguration: { frequency: 'disabled', retentionDays: 7 } },
-])('deployRequestSchema takes %j', (valid) => {
+])('deployRequestSchema accepts %j', (valid) => {
   expect(deployRequestSchema.parse(valid)).toEqual(valid);
 });
 
@@ -55,7 +55,7 @@ test.each([
   ['backupConfiguration.retentionDays', { backupConfiguration: { retentionDays: 8 } }],
   ['backupConfiguration.frequency', { backupConfiguration: { frequency: 'weekly' } }],
   ['', { unknown: 1 }],
-])('deployRequestSchema refuses a %s against the document: %j', (field, change) => {
+])('deployRequestSchema refuses a %s that breaks a rule of the document: %j', (field, change) => {
   const { error } = deployRequestSchema.safeParse({ ...request, ...change });
   expect(error?.issues.map((issue) => issue.path.join('.'))).toContain(field);
 });
@@ -74,11 +74,11 @@ test.each([
   { storageSizeGB: 200 },
   { machineType: 'c7g.large' },
   { backupConfiguration: { frequency: 'hourly' } },
-])('updateRequestSchema takes %j', (valid) => {
+])('updateRequestSchema accepts %j', (valid) => {
   expect(updateRequestSchema.parse(valid)).toEqual(valid);
 });
 
-test('cloneRequestSchema takes the id of the new cluster, and nothing else', () => {
+test('cloneRequestSchema accepts the id of the new cluster, and nothing else', () => {
   const isTaken = (asked: object) => cloneRequestSchema.safeParse(asked).success;
   expect([{ id: 'copy' }, {}, { id: 'A' }, { id: 'copy', version: '3' }].map(isTaken)).toEqual([
     true,
@@ -88,7 +88,7 @@ test('cloneRequestSchema takes the id of the new cluster, and nothing else', () 
   ]);
 });
 
-test('deployRequestSchema says of three servers of a free cluster why not', () => {
+test('deployRequestSchema says why a free cluster cannot have three servers', () => {
   const { error } = deployRequestSchema.safeParse({ ...free, serverCount: 3, version: '2.0.0' });
   expect(error?.issues.map(({ message }) => message)).toEqual(['must be 1 for a free cluster']);
 });

@@ -32,7 +32,7 @@ test.each([
   expect(clusterSchema.parse({ ...least, ...fields }).servers).toEqual(servers);
 });
 
-test('clusterSchema takes null for absent and keeps words that it does not know', () => {
+test('clusterSchema treats null as absent and keeps words that it does not know', () => {
   const nulls = { createdAt: null, version: null, isFree: null, storageSizeGB: null };
   expect(clusterSchema.parse({ ...least, status: 'upgrading', provider: 'moon', ...nulls })).toMatchObject({
     status: 'upgrading',
@@ -42,12 +42,12 @@ test('clusterSchema takes null for absent and keeps words that it does not know'
   });
 });
 
-// One that nobody knows anything of must not hide all others of its space.
+// A cluster about which nothing is known must not hide all others of its space.
 test.each([{}, { status: null }, { status: '' }])('clusterSchema reads %j as a status that nobody knows', (fields) => {
   expect(clusterSchema.parse({ id: 'orders', ...fields }).status).toBe('unknown');
 });
 
-// The status has room for whole numbers only, and one that does not fit in keeps all of it from being written.
+// The status has room for whole numbers only, and one that does not fit would prevent the whole status from being written.
 test.each([
   [100, 1, 100, 1],
   [100.5, 3, 100, 3],
@@ -93,7 +93,7 @@ test('versionsSchema reads the version list', () => {
   expect(versionsSchema.safeParse({ availableVersions: null }).success).toBe(false);
 });
 
-test('The words of a cloud are read as they are shown: on one line of bounded length', () => {
+test('The words of a cloud are read as they are shown: on one line of limited length', () => {
   const hostile = `run\u001b[2J\u009bning\n${'x'.repeat(5_000)}`;
   const given = { ...least, status: hostile, machineType: hostile, servers: [{ address: 'a:1', status: hostile }] };
   const { status, machineType, servers } = clusterSchema.parse(given);

@@ -17,7 +17,7 @@ function shown(id: string, status: string, changes: object = {}) {
   return { id, status, createdAt: 1, servers, ...changes };
 }
 
-/** A poller of a space whose Lists a test sets; each takes `listMs`, and shows what was true when it was asked for. */
+/** A poller of a space whose Lists a test sets; each takes `listMs`, and shows what was true when it was requested. */
 function aPoller(listMs = 0) {
   const clock = virtualClock();
   const space: { answer: ScriptedAnswer } = { answer: { status: 200, body: [] } };
@@ -52,7 +52,7 @@ function aPoller(listMs = 0) {
     },
     INTERVAL_MS,
   );
-  /** Lists; returns which clusters were read for it, and which it told of. */
+  /** Lists; returns which clusters were read for it, and which it reported. */
   const list = async (...clusters: readonly object[]) => {
     space.answer = { status: 200, body: clusters };
     const listing = poller.refresh();
@@ -75,7 +75,7 @@ function asCluster({ id, status, createdAt, servers }: ReturnType<typeof shown>)
 
 const NOTHING = { read: [], changed: [] };
 
-test('SpacePoller reads of a List only the clusters that are not as in the List before', async () => {
+test('SpacePoller reads only the clusters of a List that differ from the List before', async () => {
   const { list, poller, statusOf } = aPoller();
   const [a, b, c] = ['a', 'b', 'c'].map((id) => shown(id, 'running'));
   expect(await list(a ?? {}, b ?? {})).toEqual({ read: ['a', 'b'], changed: ['a', 'b'] });
@@ -90,13 +90,13 @@ test('SpacePoller reads of a List only the clusters that are not as in the List 
   expect(await list(suspended, c ?? {}, b ?? {})).toEqual({ read: ['b'], changed: ['b'] });
 });
 
-test('SpacePoller tells nothing of a cluster of which the cloud writes the same in another way', async () => {
+test('SpacePoller reports nothing about a cluster that the cloud writes in another way with the same meaning', async () => {
   const { list } = aPoller();
   await list(shown('a', 'running'));
   expect(await list(shown('a', 'running', { zone: 'b' }))).toEqual({ read: ['a'], changed: [] });
 });
 
-test('SpacePoller goes by a List that shows again what it showed before a single call was answered', async () => {
+test('SpacePoller goes by a List that again shows what it showed before a single call was answered', async () => {
   const { list, learn, statusOf, changed, clock, poller } = aPoller();
   const a = shown('a', 'running');
   await list(a);
@@ -114,7 +114,7 @@ test('SpacePoller goes by a List that shows again what it showed before a single
   expect([await list(a), statusOf('a')]).toEqual([{ read: [], changed: ['a'] }, 'running']);
 });
 
-test('SpacePoller does not let a List undo with what it remembers what was told since it was asked for', async () => {
+test('SpacePoller does not let its memory of an older List undo what was reported since the new one was requested', async () => {
   const { list, learn, statusOf, clock, space, poller, changed } = aPoller(5_000);
   const [a, b] = [shown('a', 'running'), shown('b', 'running')];
   await list(a, b);
@@ -127,7 +127,7 @@ test('SpacePoller does not let a List undo with what it remembers what was told 
   await clock.advance(4_000);
   await listing;
   expect([statusOf('a'), statusOf('b'), changed]).toEqual(['suspending', undefined, []]);
-  // The one after it knows more, and is asked for later.
+  // The one after it knows more, and is requested later.
   expect(await list(a, b)).toEqual({ read: [], changed: ['a', 'b'] });
 });
 
@@ -136,7 +136,7 @@ test.each<[string, ScriptedAnswer]>([
     'breaks off',
     { status: 200, chunks: [Buffer.from('[{"id":"a","status":"suspended"},')], breaks: new HttpError('lost', 'x') },
   ],
-  ['is no JSON in one place', { status: 200, body: `[${JSON.stringify(shown('a', 'suspended'))},{"id":b}]` }],
+  ['is not JSON in one place', { status: 200, body: `[${JSON.stringify(shown('a', 'suspended'))},{"id":b}]` }],
   ['ends too early', { status: 200, body: `[${JSON.stringify(shown('a', 'suspended'))}` }],
 ])('SpacePoller knows the same after a List that %s as before it', async (_, answer) => {
   const { list, statusOf, space, poller, read } = aPoller();
@@ -150,7 +150,7 @@ test.each<[string, ScriptedAnswer]>([
   expect(await list(shown('a', 'suspended'), b)).toEqual({ read: ['a'], changed: ['a'] });
 });
 
-test('SpacePoller goes by the clusters of a List that make sense, and takes none for gone as long as one makes none', async () => {
+test('SpacePoller goes by the clusters of a List that make sense, and treats none as gone as long as one makes none', async () => {
   const { list, statusOf, poller, clock } = aPoller();
   const [a, b, bad] = [shown('a', 'running'), shown('b', 'running'), { status: 'running' }];
   expect(await list(a, bad)).toEqual({ read: ['a'], changed: ['a'] });
@@ -163,12 +163,12 @@ test('SpacePoller goes by the clusters of a List that make sense, and takes none
   expect([statusOf('a'), statusOf('b')]).toEqual(['suspending', 'running']);
   expect(poller.listedAtMs).toBe(listedAtMs);
   expect(poller.error).toMatchObject({ kind: 'badAnswer', message: expect.stringContaining('at 0.id') });
-  // Nobody could tell whether it is the one that is not there any more.
+  // Nobody could tell whether it is the one that is missing.
   expect(await list(shown('a', 'suspending'))).toEqual({ read: [], changed: ['b'] });
   expect([statusOf('b'), poller.error]).toEqual([undefined, undefined]);
 });
 
-test('SpacePoller comes back as after a failure where a List is not whole, and does not let it undo what was told since', async () => {
+test('SpacePoller backs off as after a failure if a List is incomplete, and does not let it undo what was reported since', async () => {
   const { list, learn, statusOf, clock, space, poller, askedAt } = aPoller(5_000);
   await list(shown('a', 'running'));
   space.answer = { status: 200, body: [shown('a', 'running'), { id: 7 }] };
@@ -185,7 +185,7 @@ test('SpacePoller comes back as after a failure where a List is not whole, and d
   expect(askedAt.length).toBeLessThan(30);
 });
 
-test('SpacePoller hurries for what is under way, though another cluster of the List makes no sense', async () => {
+test('SpacePoller hurries for a cluster in transition, even if another cluster of the List makes no sense', async () => {
   const { list, clock, poller, askedAt } = aPoller();
   poller.follow('a');
   await list(shown('a', 'starting'), { id: 7 });
@@ -219,7 +219,7 @@ test('SpacePoller goes by the last of two clusters that a List shows under one i
   expect([await list(other, one, one), statusOf('a')]).toEqual([{ read: [], changed: ['a'] }, 'running']);
 });
 
-test('SpacePoller hurries for a cluster that goes on as it was, in steps that grow, until it is settled', async () => {
+test('SpacePoller hurries for a cluster that stays in transition, in growing steps, until it is settled', async () => {
   const { list, poller, clock, space, askedAt } = aPoller();
   poller.follow('a');
   await list(shown('a', 'starting'));

@@ -30,7 +30,7 @@ function senseless(what: string): ApiError {
   return new ApiError({ api: 'cloud', operation: 'list', phrase: 'list', idempotent: true, kind: 'badAnswer', what });
 }
 
-/** A poller of a space whose clusters a test sets; each List takes `listMs`, and answers what was true when it was asked. */
+/** A poller of a space whose clusters a test sets; each List takes `listMs`, and shows what was true when it was requested. */
 function aPoller(listMs = 0) {
   const clock = virtualClock();
   const space = {
@@ -69,7 +69,7 @@ function aPoller(listMs = 0) {
 /** Times between Lists. */
 const steps = (times: readonly number[]) => times.slice(1).map((at, index) => at - (times[index] ?? 0));
 
-test('SpacePoller tells which clusters are not as they were, and nothing of others', async () => {
+test('SpacePoller reports which clusters have changed, and nothing about others', async () => {
   const { poller, space, changed, clock } = aPoller();
   space.clusters = [cluster('a', 'running'), cluster('b', 'running')];
   await poller.refresh();
@@ -112,7 +112,7 @@ test('SpacePoller lets others have their turn while it takes in a long List, and
   expect(new Set(changed).size).toBe(100);
 });
 
-test('SpacePoller asks for the whole space at its interval, a little earlier each time, while nothing is under way', async () => {
+test('SpacePoller lists the whole space at its interval, a little earlier each time, while no cluster is in transition', async () => {
   const { poller, space, lists, clock } = aPoller();
   space.clusters = [cluster('a', 'running')];
   poller.follow('a');
@@ -125,7 +125,7 @@ test('SpacePoller asks for the whole space at its interval, a little earlier eac
   expect(new Set(steps(lists)).size).toBeGreaterThan(5);
 });
 
-test('SpacePoller hurries while a followed cluster is under way, in steps that grow, until it is settled', async () => {
+test('SpacePoller hurries while a followed cluster is in transition, in growing steps, until it is settled', async () => {
   const { poller, space, lists, clock } = aPoller();
   space.clusters = [cluster('a', 'starting')];
   poller.follow('a');
@@ -161,14 +161,14 @@ test('SpacePoller does not hurry for clusters that nobody follows', async () => 
 
 test.each<[string, (bench: ReturnType<typeof aPoller>) => Promise<void> | void]>([
   [
-    'that a List does not show any more',
+    'that a List no longer shows',
     ({ space, clock }) => {
       space.clusters = [];
       return clock.advance(1_000);
     },
   ],
   [
-    'of which a single call said that it is gone',
+    'that a single call reported as gone',
     ({ space, poller, clock }) => {
       space.clusters = [];
       poller.learn('a', undefined, clock.monotonic());
@@ -187,7 +187,7 @@ test.each<[string, (bench: ReturnType<typeof aPoller>) => Promise<void> | void]>
   expect(lists).toEqual([]);
 });
 
-test('SpacePoller makes one List for all who ask while one is under way, and it is asked for after them', async () => {
+test('SpacePoller makes one List for all who ask while one is running, and requests it after they asked', async () => {
   const { poller, lists, clock } = aPoller(1_000);
   const asks = [poller.refresh(), poller.refresh(), poller.refresh()];
   await clock.advance(2_000);
@@ -195,14 +195,14 @@ test('SpacePoller makes one List for all who ask while one is under way, and it 
   expect(lists).toEqual([0, 1_000]);
 });
 
-test('SpacePoller takes in answers to single calls, and tells of them once', async () => {
+test('SpacePoller takes in answers to single calls, and reports them once', async () => {
   const { poller, changed, clock } = aPoller();
   poller.learn('a', cluster('a', 'starting'), clock.monotonic());
   poller.learn('a', cluster('a', 'starting'), clock.monotonic());
   expect([changed, poller.get('a')?.status]).toEqual([['a'], 'starting']);
 });
 
-test('SpacePoller does not let a List that was asked for earlier undo what it was told since', async () => {
+test('SpacePoller does not let a List that was requested earlier undo what it learned since', async () => {
   const { poller, space, clock } = aPoller(5_000);
   space.clusters = [cluster('old', 'running')];
   const first = poller.refresh();
@@ -217,7 +217,7 @@ test('SpacePoller does not let a List that was asked for earlier undo what it wa
   expect([poller.get('new')?.status, poller.get('old')?.status]).toEqual(['starting', 'destroying']);
 });
 
-test('SpacePoller does not let a List that was asked for earlier bring back a cluster that is gone', async () => {
+test('SpacePoller does not let a List that was requested earlier bring back a cluster that is gone', async () => {
   const { poller, space, changed, clock } = aPoller(5_000);
   space.clusters = [cluster('a', 'destroying')];
   const first = poller.refresh();
@@ -232,7 +232,7 @@ test('SpacePoller does not let a List that was asked for earlier bring back a cl
   expect([poller.get('a'), changed]).toEqual([undefined, []]);
 });
 
-test('SpacePoller tells of a cluster that vanished, and of one that came again under its id', async () => {
+test('SpacePoller reports a cluster that vanished, and one that appeared again under its id', async () => {
   const { poller, space, changed } = aPoller();
   space.clusters = [cluster('a', 'running')];
   await poller.refresh();
@@ -245,7 +245,7 @@ test('SpacePoller tells of a cluster that vanished, and of one that came again u
   expect([changed, poller.get('a')?.createdAt]).toEqual([['a'], 2]);
 });
 
-test('SpacePoller keeps what it knows when a List fails, says why, and comes back more and more rarely', async () => {
+test('SpacePoller keeps what it knows when a List fails, says why, and comes back less and less often', async () => {
   const { poller, space, lists, clock, listedCount } = aPoller();
   space.clusters = [cluster('a', 'starting')];
   poller.follow('a');
@@ -269,7 +269,7 @@ test.each<[string, number | undefined, number, number]>([
   ['was held back', undefined, 35_000, 35_000],
   ['was held back, however often', undefined, 1_500, 1_500],
   ['was refused', 429, 35_000, 60_000],
-])('SpacePoller comes back when there is sense in it after a List that %s', async (_, status, retryAfterMs, mostMs) => {
+])('SpacePoller comes back when it makes sense to after a List that %s', async (_, status, retryAfterMs, mostMs) => {
   const { clock, space, poller, lists } = aPoller();
   space.error = new ApiError({
     api: 'cloud',
@@ -289,7 +289,7 @@ test.each<[string, number | undefined, number, number]>([
   expect(Math.max(...gaps)).toBeLessThanOrEqual(mostMs);
 });
 
-test('SpacePoller believes what makes sense of a List, and takes nothing for gone by it', async () => {
+test('SpacePoller believes what makes sense in a List, and treats nothing as gone because of it', async () => {
   const { poller, space, changed, clock } = aPoller();
   space.clusters = [cluster('a', 'running'), cluster('b', 'running')];
   await poller.refresh();
@@ -309,7 +309,7 @@ test('SpacePoller believes what makes sense of a List, and takes nothing for gon
 test.each([
   ['hurries on for what it shows', ['a'], 0, 15_000],
   ['comes back as after failures for what it may hide', [], 30_000, INTERVAL_MS],
-])('SpacePoller whose Lists make sense in part %s', async (_how, shows, leastMs, mostMs) => {
+])('SpacePoller with Lists that make sense in part %s', async (_how, shows, leastMs, mostMs) => {
   const { poller, space, lists, clock } = aPoller();
   poller.follow('a');
   space.clusters = [cluster('a', 'starting')];
@@ -322,7 +322,7 @@ test.each([
   expect(Math.max(...later)).toBeLessThanOrEqual(mostMs);
 });
 
-test('SpacePoller comes back soon after its first failure, no later than it would have, and at its interval once it listed', async () => {
+test('SpacePoller comes back soon after its first failure, no later than it would have, and at its interval once it has listed', async () => {
   const { poller, space, lists, clock } = aPoller();
   space.error = new Error('down');
   await poller.refresh();
@@ -342,7 +342,7 @@ test('SpacePoller comes back soon after its first failure, no later than it woul
   expect(lists).toHaveLength(1);
 });
 
-test('SpacePoller.retry() lists at once after a List that failed, and only then, and once', async () => {
+test('SpacePoller.retry() lists at once after a failed List, only then, and once', async () => {
   const { poller, space, lists } = aPoller();
   await poller.refresh();
   poller.retry();
@@ -357,7 +357,7 @@ test('SpacePoller.retry() lists at once after a List that failed, and only then,
   expect([poller.error, lists.length]).toEqual([undefined, 4]);
 });
 
-test('SpacePoller that failed has believed nothing in part', async () => {
+test('SpacePoller that failed has believed no part of the List', async () => {
   const { poller, space } = aPoller();
   expect(poller.isPartial).toBe(false);
   space.problem = senseless('A cluster makes no sense');
@@ -397,7 +397,7 @@ test('SpacePoller follows a new interval at once, counted from the last List', a
   expect(lists).toHaveLength(2);
 });
 
-test('SpacePoller waits for its first List to be asked for', async () => {
+test('SpacePoller waits for its first List to be requested', async () => {
   const { poller, lists, clock } = aPoller();
   poller.follow('a');
   poller.learn('a', cluster('a', 'starting'), clock.monotonic());
@@ -406,7 +406,7 @@ test('SpacePoller waits for its first List to be asked for', async () => {
   expect(lists).toEqual([]);
 });
 
-test('SpacePoller that is stopped lists no more, tells nothing of a List under way and leaves no timer', async () => {
+test('SpacePoller that is stopped lists no more, reports nothing of a running List and leaves no timer', async () => {
   const { poller, space, lists, clock, listedCount, changed } = aPoller(1_000);
   space.clusters = [cluster('a', 'starting')];
   poller.follow('a');
@@ -433,7 +433,7 @@ test.each([
   ],
   ['starting', [{ address: 'a', status: 'running' }], false],
   ['starting', [], false],
-  ['a word of tomorrow', [], false],
+  ['a future word', [], false],
 ] as const)('isSettled() of a cluster that is %s with servers %j is %s', (status, servers, settled) => {
   expect(isSettled(cluster('a', status, { servers }))).toBe(settled);
 });

@@ -77,7 +77,7 @@ test.each([
   await expect(error).rejects.not.toThrow('canary');
 });
 
-test('TokenSource.get() makes one exchange for all who ask at once, and none while it holds a token', async () => {
+test('TokenSource.get() makes one exchange for everybody who asks at once, and none while it holds a token', async () => {
   const { source, requests } = aSource();
   expect(new Set(await Promise.all(Array.from({ length: 50 }, () => source.get())))).toEqual(new Set(['token-0']));
   await source.get();
@@ -110,7 +110,7 @@ test.each([
   expect(requests).toHaveLength(2);
 });
 
-test('TokenSource.get() reckons from its own clock where the token does not say when it began', async () => {
+test('TokenSource.get() counts from its own clock if the token does not say when it began', async () => {
   const holder: { nowS: number } = { nowS: 0 };
   const { source, clock, requests } = aSource(() => ({ status: 200, body: aJwt({ exp: holder.nowS + 3600 }) }));
   holder.nowS = clock.now() / 1000;
@@ -139,7 +139,7 @@ test.each([
   [405, 'badAnswer', 500],
   [500, 'unavailable', 0],
 ] as const)(
-  'TokenSource.get() takes status %d of an exchange for %s and tries anew after %d ms',
+  'TokenSource.get() treats status %d of an exchange as %s and tries again after %d ms',
   async (status, kind, afterMs) => {
     const body = { code: 'X', message: 'bad canary-client-secret' };
     const { source, clock, requests } = aSource((_, count) =>
@@ -158,7 +158,7 @@ test.each([
   },
 );
 
-test('TokenSource.get() tries a credential that worked before a minute after a refusal, then ever more slowly', async () => {
+test('TokenSource.get() tries a credential that worked before a minute after a refusal, then less and less often', async () => {
   const { source, clock, requests } = aSource((_, count) =>
     [1, 2, 3, 4, 6].includes(count) ? { status: 400 } : { status: 200, body: `token-${count}` },
   );
@@ -184,11 +184,11 @@ test.each([
   [401, 'the client id or the client secret was refused'],
   [403, 'the client id or the client secret was refused'],
   [404, 'there is no such API at this address'],
-])('TokenSource.get() says of status %d of an exchange that %s', async (status, words) => {
+])('TokenSource.get() says after status %d of an exchange that %s', async (status, words) => {
   await expect(aSource(() => ({ status })).source.get()).rejects.toThrow(`${words} (HTTP ${status})`);
 });
 
-test('TokenSource.get() tries a refused credential at once when the refusal is to be forgotten', async () => {
+test('TokenSource.get() tries a refused credential at once when the refusal should be forgotten', async () => {
   const { source } = aSource((_, count) => (count === 0 ? { status: 401 } : { status: 200, body: 'token' }));
   await expect(source.get()).rejects.toMatchObject({ kind: 'unauthorized' });
   source.forgetRefusal();
@@ -205,7 +205,7 @@ test.each([
   ['client secret holds a line break', { clientSecret: 'canary\r\nx-admin: 1' }],
   ['client id holds', { clientID: 'canary b' }],
   ['client secret holds', { clientSecret: 'canäry' }],
-])('TokenSource.get() sends nothing where the %s', async (words, changes) => {
+])('TokenSource.get() sends nothing if the %s', async (words, changes) => {
   const { source, requests } = aSource(undefined, changes);
   await expect(source.get()).rejects.toMatchObject({ kind: 'unauthorized', status: undefined });
   await expect(source.get()).rejects.toThrow(words);
@@ -213,7 +213,7 @@ test.each([
   expect(requests).toHaveLength(0);
 });
 
-test('TokenSource.get() ends for the one who gives up, not for the others', async () => {
+test('TokenSource.get() ends for the caller who gives up, not for the others', async () => {
   let answer: (() => void) | undefined;
   const { source, requests } = aSource(
     () =>
@@ -236,7 +236,7 @@ test('TokenSource.get() ends for the one who gives up, not for the others', asyn
   expect(requests).toHaveLength(1);
 });
 
-test('TokenSource.get() aborts the exchange when all have given up', async () => {
+test('TokenSource.get() aborts the exchange when all callers have given up', async () => {
   const { source, requests } = aSource(
     (request) =>
       new Promise((resolve) => {
@@ -251,7 +251,7 @@ test('TokenSource.get() aborts the exchange when all have given up', async () =>
   expect(requests[0]?.signal?.aborted).toBe(true);
 });
 
-test('TokenSource.isOf() knows its credential by both of its parts', () => {
+test('TokenSource.isOf() compares both parts of its credential', () => {
   const { tokens } = aSource();
   const others = [{}, { level: 'read' as const }, { clientID: 'other' }, { clientSecret: 'other' }];
   expect(others.map((other) => tokens.isOf({ ...credential, ...other }))).toEqual([true, true, false, false]);
@@ -268,7 +268,7 @@ test('TokenSource.get() names all levels that its credential serves', async () =
   await expect(source.get()).rejects.toThrow('of level write, read and admin: ');
 });
 
-test('TokenSource.wasRefusedAtOnce() takes it for passing for two minutes since none has worked', () => {
+test('TokenSource.wasRefusedAtOnce() counts a refusal as temporary until two minutes after a credential last worked', () => {
   const { tokens, clock } = aSource();
   expect(tokens.wasRefusedAtOnce()).toBe(true);
   clock.advance(60_000);
@@ -286,7 +286,7 @@ test.each([
   [403, true],
   [404, false],
   [500, false],
-])('TokenSource.refusal after status %d of an exchange is one: %s', async (status, isRefusal) => {
+])('TokenSource.refusal is set after status %d of an exchange: %s', async (status, isRefusal) => {
   const { source, tokens } = aSource(() => ({ status }));
   expect(tokens.refusal).toBeUndefined();
   const error = await source.get().catch((thrown: unknown) => thrown);
@@ -295,7 +295,7 @@ test.each([
   expect(tokens.refusal).toBeUndefined();
 });
 
-test('isRefusedExchange() is about exchanges, and about answers that say so', () => {
+test('isRefusedExchange() is true only for exchanges, and for answers that say so', () => {
   const error = (operation: string, kind: ApiErrorKind) =>
     new ApiError({ api: 'cloud', operation, phrase: 'do it', idempotent: true, kind, what: 'It failed' });
   const kinds = ['unauthorized', 'invalid', 'forbidden', 'lost', 'throttled'] as const;
@@ -303,7 +303,7 @@ test('isRefusedExchange() is about exchanges, and about answers that say so', ()
   expect(isRefusedExchange(error('list', 'forbidden'))).toBe(false);
 });
 
-test('TokenSource.get() keeps a token whose claims are no object, and takes the longest that there may be', async () => {
+test('TokenSource.get() keeps a token whose claims are not an object, and accepts the longest possible one', async () => {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   for (const body of [`a.${part(null)}.c`, 'x'.repeat(16 * 1024)])
     expect(await aSource(() => ({ status: 200, body })).source.get()).toBe(body);

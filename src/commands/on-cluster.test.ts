@@ -18,7 +18,7 @@ interface Setting {
   readonly isDefault?: boolean;
 }
 
-/** The command, which is `status`, with the kubeconfig of a cluster, where nobody listens. */
+/** Runs the command `name` with the kubeconfig of a cluster where nothing listens. */
 async function run(
   args: readonly string[],
   {
@@ -56,7 +56,7 @@ async function run(
 }
 
 /**
- * An API server where there is nothing, and no namespace but `default`; and the paths that it was asked for. `hasKinds`: whether
+ * An API server with no objects and no namespace but `default`, and the paths that were requested. `hasKinds`: whether
  * ours are installed.
  */
 async function anEmptyServer(hasKinds = true, hasCluster = false) {
@@ -81,13 +81,13 @@ async function anEmptyServer(hasKinds = true, hasCluster = false) {
   return { server: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, asked };
 }
 
-test('A command says of an API server that does not answer what to check', async () => {
+test('A command says what to check if an API server does not answer', async () => {
   const { code, stderr } = await run([]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^The API server does not answer: .*ECONNREFUSED.*\nCheck --kubeconfig and --context/);
 });
 
-test('A command shows what was typed or read as text, whatever is in it', async () => {
+test('A command shows what was typed or read as text, whatever it contains', async () => {
   const { stderr } = await run(['pod\u001B[2J/x']);
   expect(stderr).toContain('There is no kind "pod\\u001b[2J"');
 });
@@ -98,7 +98,7 @@ test('A command that is interrupted says no more than that', async () => {
   expect(await run([], { signal: aborted.signal })).toEqual({ code: 130, stderr: 'Interrupted.\n', stdout: '' });
 });
 
-test('A command takes an empty flag of the connection for none, as kubectl does, and not for all namespaces', async () => {
+test('A command treats an empty flag of the connection as absent, as kubectl does, and not as all namespaces', async () => {
   const { server, asked } = await anEmptyServer();
   expect(await run(['--namespace=', '--context=', '--kubeconfig='], { server })).toMatchObject({
     code: 0,
@@ -110,7 +110,7 @@ test('A command takes an empty flag of the connection for none, as kubectl does,
 });
 
 test.each(['explain', 'suspend', 'status'])(
-  '%s tells a kind that is not installed from an object that is not there',
+  '%s distinguishes a kind that is not installed from an object that does not exist',
   async (name) => {
     for (const hasKinds of [true, false]) {
       const { server } = await anEmptyServer(hasKinds);
@@ -130,7 +130,7 @@ test.each(['explain', 'suspend', 'status'])('%s says which object may be meant',
   );
 });
 
-test.each(['status', 'plan'])('%s of a namespace that is not there fails, for programs too', async (name) => {
+test.each(['status', 'plan'])('%s of a namespace that does not exist fails, for programs too', async (name) => {
   const { server } = await anEmptyServer();
   for (const output of [[], ['--output=json'], ['--output=yaml']])
     expect([output, await run(['--namespace=typo', ...output], { server, name })]).toMatchObject([
@@ -141,7 +141,7 @@ test.each(['status', 'plan'])('%s of a namespace that is not there fails, for pr
   expect([code, stderr, JSON.parse(stdout)]).toMatchObject([0, '', {}]);
 });
 
-test('A command that is called wrongly ends with 2, or with 1 where 2 is an answer', async () => {
+test('A command that is called wrongly ends with 2, or with 1 if 2 is a regular answer', async () => {
   expect(await run(['--what'])).toMatchObject({ code: 2, stderr: expect.stringContaining("Unknown option '--what'") });
   expect(await run(['--exit-code'])).toMatchObject({ code: 1 });
 });
@@ -184,7 +184,7 @@ test('A command takes the default kubeconfig in a pod too, as kubectl does', asy
   expect(asked.length).toBeGreaterThan(0);
 });
 
-test('A command says of a kubeconfig that is not there how to name another', () => {
+test('A command says how to name another kubeconfig if there is none', () => {
   expect(explained(new NoKubeconfigError('There is no kubeconfig /nope'))).toBe(
     'There is no kubeconfig /nope: name one with --kubeconfig or KUBECONFIG',
   );
@@ -194,12 +194,12 @@ test.each([
   ['list', 'databaseclusters', 'mooring.dev', /ask for it, for example with the role mooring-view \(deploy/],
   ['patch', 'databaseusers', 'mooring.dev', /ask for it, for example with the role mooring-edit \(deploy/],
   ['get', 'secrets', '', /ask for it \(no role of Mooring has it\), or name another namespace with --namespace$/],
-])('A command says by which role the right to %s %s is granted', (verb, resource, group, told) => {
+])('A command says which role grants the right to %s %s', (verb, resource, group, told) => {
   const message = `User "eve" cannot ${verb} resource "${resource}" in API group "${group}" in the namespace "shop"`;
   expect(explained(new KubeError(message, { status: 403 }))).toMatch(told);
 });
 
-test('A command says of a right that is missing in the whole cluster how to do with less', () => {
+test('A command says how to do with less if a right in the whole cluster is missing', () => {
   const message = 'User "eve" cannot list resource "databases" in API group "mooring.dev" at the cluster scope';
   expect(explained(new KubeError(message, { status: 403 }))).toMatch(/, or leave out --all-namespaces$/);
 });
@@ -215,7 +215,7 @@ test.each([
   expect(told).toContain(message);
 });
 
-test('A command does not say of an answer that is too large that there was none', () => {
+test('A command does not say that there was no answer if the answer is too large', () => {
   expect(explained(new HttpError('tooLarge', 'Answer is larger than 256 bytes'))).toBe(
     'Answer is larger than 256 bytes',
   );

@@ -22,7 +22,7 @@ function answering(status: number, body: string): Promise<HttpServer> {
   return serve('127.0.0.1:0', { '/readyz': () => ({ status, contentType: 'text/plain', body }) });
 }
 
-test('an answer of 200 is well', async () => {
+test('an answer of 200 counts as healthy', async () => {
   const server = await answering(200, 'ok\n');
   expect(await probed(`http://${server.address}/readyz`)).toEqual({ code: 0, stdout: '200 ok\n', stderr: '' });
   await server.close();
@@ -31,13 +31,13 @@ test('an answer of 200 is well', async () => {
 test.each([
   [503, 'Waiting for the first list of secrets\n', '/readyz', '503 Waiting for the first list of secrets\n'],
   [200, 'ok\n', '/elsewhere', '404 \n'],
-])('an answer of another kind is not, and is shown: %i %s', async (status, body, path, shown) => {
+])('any other answer does not, and is shown: %i %s', async (status, body, path, shown) => {
   const server = await answering(status, body);
   expect(await probed(`http://${server.address}${path}`)).toEqual({ code: 1, stdout: '', stderr: shown });
   await server.close();
 });
 
-test('nobody there is not', async () => {
+test('an unreachable server does not either', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise<void>((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;

@@ -101,7 +101,7 @@ describe('simulate', () => {
     [['--echo-secrets', '--output=json']],
     [['--output=json', '--echo-secrets']],
     [['--echo-secrets', 'true', '--output=json']],
-  ])('takes a knob that is true or false without a value for true: %j', async (flags) => {
+  ])('accepts a boolean knob without a value as true: %j', async (flags) => {
     const running = await start('--port=0', ...flags);
     expect(running.errors()).toBe('');
     const { baseURL } = JSON.parse(running.output) as Announced;
@@ -112,7 +112,7 @@ describe('simulate', () => {
     expect(await running.stop()).toBe(0);
   });
 
-  it('goes on from its state file', async () => {
+  it('continues from its state file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'simulate-'));
     const flags = ['--port=0', '--output=json', `--state-file=${join(folder, 'state.json')}`];
     const transport = createUndiciTransport();

@@ -9,7 +9,7 @@ import { FakeKube } from '../sandbox/fake-kube.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { status } from './status.ts';
 
-test('status --watch lists our kinds at each drawing, and all Leases now and then only', async () => {
+test('status --watch lists our kinds at each drawing, and all Leases only now and then', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const kube = new FakeKube({ now: Date.now, random: createSeededRandom(1) });

@@ -56,7 +56,7 @@ test.each(CASES.flatMap((one) => STATUSES.map(([status, kind]) => ({ ...one, sta
   },
 );
 
-test.each(['', 'Not Found', '<html>'])('ServerClient takes the error body %j of a router', async (body) => {
+test.each(['', 'Not Found', '<html>'])('ServerClient accepts the error body %j of a router', async (body) => {
   const { client } = aServerClient(() => ({ status: 405, body }));
   expect(await errorOf(client.listUsers(TOKEN))).toMatchObject({ kind: 'invalid', status: 405, code: undefined });
 });
@@ -76,13 +76,13 @@ test.each(
   WITH_AN_ANSWER.filter(({ name }) => !name.endsWith('Schema')).flatMap((one) =>
     NONSENSE.map(([what, given]) => ({ ...one, what, given })),
   ),
-)('ServerClient.$name() tells of $what instead of an answer', async ({ name, run, given }) => {
+)('ServerClient.$name() reports $what in place of an answer', async ({ name, run, given }) => {
   const error = await errorOf(run(aServerClient(() => given).client, 'orders'));
   expect(error).toMatchObject({ kind: 'badAnswer', status: 200, operation: name });
 });
 
 test.each(CASES.filter(({ answer }) => answer === undefined))(
-  'ServerClient.$name() takes any answer of success but a web page',
+  'ServerClient.$name() accepts any successful answer except a web page',
   async ({ run, result }) => {
     for (const answer of [{ status: 204 }, { status: 200, body: 'OK' }, { status: 201, body: '{"any":1}' }]) {
       expect(await run(aServerClient(() => answer).client, 'orders')).toBe(result);
@@ -124,7 +124,7 @@ test.each(WITH_AN_ID.flatMap((one) => IDS.map((id) => ({ ...one, id }))))(
 );
 
 test.each(NEVER_SENT)(
-  'ServerClient.openTransaction() takes %j for no id, as none could be sent',
+  'ServerClient.openTransaction() does not accept %j as an id, as it could not be sent',
   async (transactionId) => {
     const { client } = aServerClient(() => ({ status: 200, body: { transactionId } }));
     const error = await errorOf(client.openTransaction(TOKEN, { databaseName: 'a', transactionType: 'schema' }));
@@ -143,7 +143,7 @@ test('ServerClient gives names in lists as Unicode composes them, however the se
 
 test('ServerClient lets Unicode names pass', async () => {
   const { client, requests } = aServerClient(() => ({ status: 200, body: { name: 'größe-数据' } }));
-  // A server may answer in composed letters where decomposed ones were sent.
+  // A server may answer in composed letters if decomposed ones were sent.
   expect(await client.getDatabase(TOKEN, 'gro\u0308ße-数据'.normalize('NFD'))).toEqual({ name: 'größe-数据' });
   expect(requests[0]?.url).toContain('/v1/databases/gro%CC%88%C3%9Fe-');
 });
@@ -210,7 +210,7 @@ test('ServerClient.query() sends given rows under the name that the caller choos
   expect(requests[0]?.body).not.toContain('"given":');
 });
 
-test('ServerClient.oneShotQuery() that keeps changes is not retryable by itself when its answer is lost', async () => {
+test('ServerClient.oneShotQuery() that keeps changes is not retried by itself when its answer is lost', async () => {
   const { client } = aServerClient(() => new HttpError('lost', 'reset'));
   const request = { databaseName: 'a', transactionType: 'write', query: 'x' } as const;
   expect((await errorOf(client.oneShotQuery(TOKEN, { ...request, commit: true }))).retryable).toBe(false);
@@ -232,7 +232,7 @@ test('ServerClient.signIn() says which login was refused, without the password i
   }
 });
 
-/** A server that answers sign-ins only when told to, and tells which are under way. */
+/** A server that answers sign-ins only when told to, and says which are running. */
 function aSlowServer() {
   const underWay: { readonly login: unknown; readonly end: (answer: ScriptedAnswer) => void }[] = [];
   const clock = manualClock();
@@ -251,7 +251,7 @@ function aSlowServer() {
   return { clock, signIn, settled, end };
 }
 
-test('ServerClient.signIn() has one password of a user checked at a time, and those of others meanwhile', async () => {
+test('ServerClient.signIn() has one password of a user checked at a time, and those of other users meanwhile', async () => {
   const { signIn, settled, end } = aSlowServer();
   const all = Promise.all([signIn('a', '1'), signIn('a', '2'), signIn('b', '3'), signIn('a', '4')]);
   expect(await settled()).toEqual(['a:1', 'b:3']);
@@ -265,7 +265,7 @@ test('ServerClient.signIn() has one password of a user checked at a time, and th
   expect(await all).toMatchObject([{ kind: 'unauthorized' }, { kind: 'lost' }, { token: TOKEN }, { token: TOKEN }]);
 });
 
-test('ServerClient.signIn() that is given up while it waits is not sent, and lets nobody pass', async () => {
+test('ServerClient.signIn() that is aborted while it waits is not sent, and lets no other go ahead', async () => {
   const { signIn, settled, end } = aSlowServer();
   const leaving = new AbortController();
   const all = Promise.all([signIn('a', '1'), signIn('a', '2', leaving.signal), signIn('a', '3')]);
@@ -278,7 +278,7 @@ test('ServerClient.signIn() that is given up while it waits is not sent, and let
   expect(await all).toMatchObject([{ token: TOKEN }, { kind: 'aborted' }, { token: TOKEN }]);
 });
 
-test('ServerClient.signIn() does not wait longer for one that hangs', async () => {
+test('ServerClient.signIn() does not wait longer than its own limit for one that hangs', async () => {
   const { clock, signIn, settled, end } = aSlowServer();
   const all = Promise.all([signIn('a', '1'), signIn('a', '2')]);
   clock.advance(4_999);
@@ -327,14 +327,14 @@ test.each([
   [421, { primaryAddress: 'b.example:8000' }, ['b.example:8000']],
   [421, {}, []],
   [503, { primaryAddress: 'b.example:8000' }, []],
-])('ServerClient tells where the primary is: %i %j', async (status, body, told) => {
+])('ServerClient reports where the primary is: %i %j', async (status, body, told) => {
   const named: string[] = [];
   const { client } = aServerClient(() => ({ status, body }), { onPrimaryNamed: (address) => named.push(address) });
   await errorOf(client.createUser(TOKEN, 'app', PASSWORD));
   expect(named).toEqual(told);
 });
 
-test('ServerClient tells of each exchange by operation and outcome', async () => {
+test('ServerClient reports each exchange by operation and outcome', async () => {
   const { client, records } = aServerClient(() => ({ status: 404 }));
   await client.getUser(TOKEN, 'app');
   expect(records).toMatchObject([{ operation: 'getUser', code: '404' }]);

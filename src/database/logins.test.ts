@@ -8,7 +8,7 @@ import { Logins } from './logins.ts';
 const FACTORY = { username: 'admin', password: 'canary-factory' };
 const OURS = { username: 'admin', password: 'canary-ours' };
 
-/** A server with one user, whose password an update changes and thereby ends the tokens. `answers` says what it answers instead. */
+/** A server with one user; an update changes the password and so ends the tokens. `answers` says what it answers instead. */
 function aServer(password = FACTORY.password) {
   const state = { password, answers: undefined as number | HttpError | undefined };
   let tokens = 0;
@@ -38,7 +38,7 @@ test('Logins learns of a login by trying it, and holds it without a further call
   expect([logins.isHeld(FACTORY), logins.isHeld(OURS), requests.length]).toEqual([true, false, calls]);
 });
 
-test('Logins takes a 401 for a no, and drops what it held', async () => {
+test('Logins treats a 401 as a no, and drops what it held', async () => {
   const { logins, state } = aServer();
   await logins.attempt(FACTORY);
   state.answers = 401;
@@ -55,7 +55,7 @@ test.each([
   503,
   new HttpError('unreachable', 'Connection refused'),
   new HttpError('lost', 'Connection reset'),
-])('Logins takes %s for no answer at all: neither dead nor alive', async (answers) => {
+])('Logins treats %s as no answer at all: neither dead nor alive', async (answers) => {
   const { logins, state } = aServer();
   await logins.attempt(FACTORY);
   state.answers = answers;
@@ -71,7 +71,7 @@ test('Logins forgets all logins of a user whose password it sets', async () => {
   expect([await logins.attempt(FACTORY), await logins.attempt(OURS)]).toEqual(['refused', 'accepted']);
 });
 
-test('Logins holds of a user the session that was begun last, as a change elsewhere may have ended the others', async () => {
+test('Logins holds the session of a user that was begun last, as a change elsewhere may have ended the others', async () => {
   const { logins, state } = aServer();
   await logins.attempt(FACTORY);
   for (const login of [OURS, FACTORY]) {
@@ -88,7 +88,7 @@ test('Logins keeps the login of an administrator who sets the password of somebo
   expect(logins.isHeld(FACTORY)).toBe(true);
 });
 
-test('Logins forgets the logins of a user also when it is unknown whether the new password took', async () => {
+test('Logins forgets the logins of a user even when it is unknown whether the new password took effect', async () => {
   const { logins, state } = aServer();
   await logins.attempt(FACTORY);
   state.answers = new HttpError('lost', 'Connection reset');
@@ -105,7 +105,7 @@ test('Logins uses the session that it holds, and a new one for a login that it d
   expect(requests).toHaveLength(2);
 });
 
-test('Logins knows a server that signs in with any password by one that was never given', async () => {
+test('Logins recognizes a server that signs in with any password by one that was never given', async () => {
   const { logins, requests } = aServer();
   expect(await logins.acceptsAny('admin', createSeededRandom(1))).toBe(false);
   const anything = new Logins('https://server.example', () => anyServer.client);
@@ -114,7 +114,7 @@ test('Logins knows a server that signs in with any password by one that was neve
   expect([requests.length, anyServer.requests.length]).toEqual([1, 1]);
 });
 
-test('Logins takes only an answer to a List for a sight of users, and only a 403 for none', async () => {
+test('Logins accepts only an answer to a List as proof that it may see users, and only a 403 as proof that it may not', async () => {
   const { logins, state } = aServer();
   const seen = (status: number) => {
     const { client } = aServerClient((request) => {
@@ -145,7 +145,7 @@ test('Logins connects once, to its server, and not before it must', async () => 
   expect(logins.isHeld({ ...FACTORY, username: 'other' })).toBe(false);
 });
 
-test('Logins takes only a 401 for a no, also of a login that is only tried, and holds none of these', async () => {
+test('Logins treats only a 401 as a no, even for a login that is only tried, and holds none of these', async () => {
   const { logins, state } = aServer();
   expect([await logins.probe(FACTORY), await logins.probe(OURS)]).toEqual(['accepted', 'refused']);
   expect(logins.isHeld(FACTORY)).toBe(false);
@@ -164,11 +164,11 @@ test('Logins forgets a session that is of no use, and no other', async () => {
   expect(logins.heldBy('admin')).toBe(session);
   logins.drop(session);
   expect([logins.heldBy('admin'), logins.heldBy('app')?.username]).toEqual([undefined, 'app']);
-  // Nothing is there to be forgotten.
+  // There is nothing to forget.
   new Logins('https://server.example', () => client).drop(session);
 });
 
-test('Logins sets a password by the session that it is given', async () => {
+test('Logins sets a password with the session that it is given', async () => {
   const { logins, state, requests } = aServer();
   await logins.attempt(FACTORY);
   await logins.setPassword(logins.session(FACTORY), 'admin', OURS.password);

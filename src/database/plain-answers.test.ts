@@ -23,7 +23,7 @@ test.each(['"define', '"a" b', '{"code":"X"}', '[1]', '<html>', ' <!doctype html
   },
 );
 
-test('sameName() takes composed and decomposed letters for the same', () => {
+test('sameName() treats composed and decomposed letters as the same', () => {
   sameName('ö', 'o\u0308');
   expect(() => sameName('a', 'b')).toThrow(BadAnswer);
 });

@@ -52,12 +52,8 @@ test.each([
     { kind: 'attributeType', label: 'n', valueType: 'datetime-tz' },
   ],
   ['nothing', null, undefined],
-  [
-    'a kind of tomorrow',
-    { kind: 'structType', label: 's' },
-    { kind: 'other', concept: { kind: 'structType', label: 's' } },
-  ],
-  ['a kind called like a built-in', { kind: 'toString' }, { kind: 'other', concept: { kind: 'toString' } }],
+  ['a future kind', { kind: 'structType', label: 's' }, { kind: 'other', concept: { kind: 'structType', label: 's' } }],
+  ['a kind named like a built-in', { kind: 'toString' }, { kind: 'other', concept: { kind: 'toString' } }],
 ])('readQueryAnswer() reads %s in a row', async (_, concept, expected) => {
   const answer = await read({ queryType: 'read', answerType: 'conceptRows', answers: [{ data: { x: concept } }] });
   expect(answer).toEqual({
@@ -122,7 +118,7 @@ test.each([
 test.each([
   [204, {}],
   [200, { 'content-length': '0' }],
-])('readQueryAnswer() takes status %d with headers %j and no body for success', async (status, headers) => {
+])('readQueryAnswer() treats status %d with headers %j and no body as success', async (status, headers) => {
   const answer = await readQueryAnswer({ ...anAnswer([], headers), status }, new Pace(manualClock()));
   expect(answer).toEqual({ answerType: 'ok', queryType: undefined, warning: undefined });
 });
@@ -160,7 +156,7 @@ test('readQueryAnswer() reads 10,000 answers without holding the event loop', as
   expect(turns.turns()).toBeGreaterThan(10_000 / 3);
 });
 
-test('readQueryAnswer() reads any answer or refuses it, whatever comes', async () => {
+test('readQueryAnswer() reads any answer or refuses it, whatever it is', async () => {
   const concept = fc.oneof(
     fc.jsonValue(),
     fc.record({

@@ -7,7 +7,7 @@ import { Session } from './session.ts';
 
 const login = { username: 'admin', password: 'canary-password' };
 
-/** A server that gives out numbered tokens and takes those for which `valid` holds. */
+/** A server that gives out numbered tokens and accepts those for which `valid` holds. */
 function aSession(options: { valid?: (token: string) => boolean; answer?: Script } = {}) {
   const { valid = () => true, answer = () => ({ status: 200, body: { users: [] } }) } = options;
   let tokens = 0;
@@ -23,7 +23,7 @@ function aSession(options: { valid?: (token: string) => boolean; answer?: Script
 const listUsers = (session: Session, signal?: AbortSignal) =>
   session.use((client, token) => client.listUsers(token, signal), signal);
 
-test('Session signs in once for all who ask at once, and keeps the token', async () => {
+test('Session signs in once for everybody who asks at once, and keeps the token', async () => {
   const { session, signIns } = aSession();
   await Promise.all(Array.from({ length: 30 }, () => listUsers(session)));
   await session.signIn();
@@ -51,7 +51,7 @@ test('Session signs in once for many calls that are refused together', async () 
   expect(signIns()).toBe(2);
 });
 
-test('Session keeps a new token where one that was refused comes back late', async () => {
+test('Session keeps a new token if one that was refused comes back late', async () => {
   const late = Promise.withResolvers<void>();
   let calls = 0;
   const { session, signIns } = aSession({
@@ -75,7 +75,7 @@ test('Session does not sign in again for another failure', async () => {
   expect(signIns()).toBe(1);
 });
 
-test('Session.signIn() tells of a wrong login, and tries again the next time', async () => {
+test('Session.signIn() reports a wrong login, and tries again the next time', async () => {
   const server = aServerClient((_, count) => (count === 0 ? { status: 401 } : { status: 200, body: { token: 't' } }));
   const session = new Session(server.client, login);
   expect(await errorOf(session.signIn())).toMatchObject({ kind: 'unauthorized', operation: 'signIn', status: 401 });
@@ -101,14 +101,14 @@ test.each([
   expect(signIns()).toBe(expected);
 });
 
-test('Session.updateUser() drops the token also when the answer is lost', async () => {
+test('Session.updateUser() drops the token even when the answer is lost', async () => {
   const { session, signIns } = aSession({ answer: () => new HttpError('lost', 'reset') });
   expect(await errorOf(session.updateUser('admin', 'canary-new'))).toMatchObject({ kind: 'lost', effectUnknown: true });
   await session.signIn();
   expect(signIns()).toBe(2);
 });
 
-test('Session ends for the one who gives up', async () => {
+test('Session ends for the caller who gives up', async () => {
   const server = aServerClient(() => new Promise<ScriptedAnswer>(() => {}));
   const session = new Session(server.client, login);
   const controller = new AbortController();

@@ -8,7 +8,7 @@ test.each([
   ['cluster', ClusterMemory],
   ['database', DatabaseMemory],
 ])(
-  'Which calls for a %s were made is known until it is gone, also if another replica has it meanwhile',
+  'The calls made for a %s are known until it is gone, even if another replica had it in between',
   async (_, Memory) => {
     const clock = virtualClock();
     const memory = new Memory('me', () => 0);
@@ -24,7 +24,7 @@ test.each([
   },
 );
 
-test('A call that was written down before another process had the object may have been made by that one, until then', async () => {
+test('A call that was recorded before another process had the object may have been made by that process while it had it', async () => {
   const clock = virtualClock();
   let sinceMs = clock.now();
   const attempts = new Attempts('me', () => sinceMs);
@@ -44,7 +44,7 @@ test('A call that was written down before another process had the object may hav
   expect(seen()).toEqual([false, sinceMs]);
 });
 
-test('A call that was written down here was surely never made, though the wall clock was set back since this process acts', async () => {
+test('A call that was recorded here was certainly never made, even if the wall clock was set back since this process began to act', async () => {
   const clock = virtualClock();
   const startedAt = new Date(clock.now() - 3_600_000).toISOString();
   const attempts = new Attempts('me', () => clock.now());

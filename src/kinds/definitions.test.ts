@@ -14,7 +14,7 @@ describe.each(definitions)('$kind', (definition) => {
     expect(JSON.stringify(customResourceDefinition(definition)).length).toBeLessThan(256 * 1024);
   });
 
-  test('has defaults on scalar fields of the top level only: deeper ones show as drift in GitOps tools', () => {
+  test('has defaults only on scalar fields of the top level: deeper ones show as drift in GitOps tools', () => {
     const withDefault = fieldsOf(spec, 'spec').filter(({ schema }) => schema.default !== undefined);
     for (const { path, schema } of withDefault) {
       expect(path).toMatch(/^spec\.[^.[{]+$/);

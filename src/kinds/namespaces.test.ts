@@ -21,7 +21,7 @@ describe('admits()', () => {
     expect(await admits(allowed, async () => ({ team: 'other' }))).toBe(false);
   });
 
-  it('admits no namespace that is not there', async () => {
+  it('admits no namespace that does not exist', async () => {
     expect(await admits({ from: 'Selector' }, async () => undefined)).toBe(false);
   });
 });
@@ -42,7 +42,7 @@ describe('matches()', () => {
     ['DoesNotExist', { matchExpressions: [{ key: 'none', operator: 'DoesNotExist' }] }, true],
     ['not DoesNotExist', { matchExpressions: [{ key: 'team', operator: 'DoesNotExist' }] }, false],
     [
-      'not when one of several does not hold',
+      'not when one of several does not match',
       { matchLabels: { team: 'shop' }, matchExpressions: [{ key: 'none', operator: 'Exists' }] },
       false,
     ],

@@ -32,7 +32,7 @@ const give = (tries: PasswordTries, nowMs: number, error?: Error, where = WHERE)
   );
 
 describe('a refusal', () => {
-  it('stands for a minute, while nothing of what it was about has changed', () => {
+  it('holds for a minute, while nothing that it was about has changed', () => {
     const tries = new PasswordTries();
     tries.refused(KEY, 'about', failure('invalid', 400), 0);
     const failed = expect.objectContaining({ lasting: 'terminal', reason: 'RefusedByServer' });
@@ -45,7 +45,7 @@ describe('a refusal', () => {
     expect(tries.refusal(SUBJECT, 'about', 0)).toBeUndefined();
   });
 
-  it('stands for twice as long each time, up to half an hour, but where it is about something else, or the last was long ago', () => {
+  it('holds for twice as long each time, up to half an hour, unless it is about something else, or the last was long ago', () => {
     const tries = new PasswordTries();
     let nowMs = 0;
     const standsFor = (about: string) => {
@@ -61,8 +61,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('a password that a server took', () => {
-  it('is waited for, after each time twice as long, until it works', async () => {
+describe('a password that a server accepted', () => {
+  it('is waited for, twice as long each time, until it works', async () => {
     const tries = new PasswordTries();
     await give(tries, 0);
     expect([MINUTE_MS - 1, MINUTE_MS].map((ms) => isAwaited(tries, one, ms))).toEqual([true, false]);
@@ -78,7 +78,7 @@ describe('a password that a server took', () => {
     expect(isAwaited(tries, one, 0)).toBe(false);
   });
 
-  it('is waited for as from the first time where another server takes it', async () => {
+  it('is waited for as from the first time if another server accepts it', async () => {
     const tries = new PasswordTries();
     await give(tries, 0);
     await give(tries, 0, undefined, OTHER);
@@ -86,14 +86,14 @@ describe('a password that a server took', () => {
   });
 });
 
-describe('a password that was written down', () => {
+describe('a password that was recorded', () => {
   it.each([
     { what: 'while nothing was sent', error: undefined, sends: false, unsent: true },
     { what: 'after the server refused it', error: failure('invalid', 400), sends: true, unsent: true },
-    { what: 'after the server was not reached', error: failure('unreachable'), sends: true, unsent: true },
+    { what: 'after the server could not be reached', error: failure('unreachable'), sends: true, unsent: true },
     { what: 'after the answer was lost', error: failure('lost'), sends: true, unsent: false },
     { what: 'after the server failed', error: failure('unavailable', 500), sends: true, unsent: false },
-    { what: 'after the server took it', error: undefined, sends: true, unsent: false },
+    { what: 'after the server accepted it', error: undefined, sends: true, unsent: false },
   ])('$what, is unsent: $unsent', async ({ error, sends, unsent }) => {
     const tries = new PasswordTries();
     tries.prepared(KEY, one);
@@ -103,7 +103,7 @@ describe('a password that was written down', () => {
   });
 });
 
-describe('a password that another process wrote down, or of which an answer was lost', () => {
+describe('a password that another process recorded, or for which an answer was lost', () => {
   it('is unsent once the server has refused it for so long that no earlier call can land', async () => {
     const tries = new PasswordTries();
     const refuse = async (nowMs: number) => {

@@ -57,7 +57,7 @@ describe("a cluster's admin Secret", () => {
     await bench.editSecret('orders-admin', { metadata: { labels: { [USER]: 'app' } } });
     await bench.settle();
     expect(bench.ready()).toBe('False SecretNotOurs');
-    // Even where what says that it is a cluster's is taken away, but for one.
+    // Even if what says that it is a cluster's is taken away, except for one thing.
     await bench.editSecret('orders-admin', { metadata: { labels: { [CLUSTER]: null } } });
     await bench.settle();
     expect(bench.ready()).toBe('False SecretNotOurs');
@@ -82,7 +82,7 @@ describe("a cluster's admin Secret", () => {
     expect(bench.told.at(-1)).not.toMatch(REMOVING);
   });
 
-  it('is kept by the cluster whose login is in it, under whatever label, which it gets back', async () => {
+  it('is kept by the cluster whose login is in it, whatever its labels, and gets its label back', async () => {
     const bench = await userBench();
     await bench.editSecret('orders-admin', { metadata: { labels: { [CLUSTER]: 'web' } } });
     for (let pass = 0; pass < 3; pass++) await bench.cluster.pass();
@@ -116,7 +116,7 @@ describe("a user's connection Secret", () => {
     expect(bench.secret()).toEqual(before);
   });
 
-  it("is no other user's, be it labelled so, and its label comes back", async () => {
+  it("is no other user's, even if it is labelled so, and its label comes back", async () => {
     const bench = await readyUserBench();
     const before = bench.secretObject();
     await bench.create('shop/web', { connectionSecret: { name: 'app-connection' } });

@@ -42,7 +42,7 @@ describe('createSecrets()', () => {
     expect(secrets.uid('shop', 'login')).toBe(found.uid);
   });
 
-  it('reads nothing where there is none', async () => {
+  it('reads nothing if there is none', async () => {
     expect(await secrets.read('shop', 'login', signal)).toBeUndefined();
     expect(secrets.version('shop', 'login')).toBeUndefined();
   });
@@ -54,7 +54,7 @@ describe('createSecrets()', () => {
     expect((await read()).data.get('password')).toBe('one');
   });
 
-  it('shows nothing of what a Secret holds already where a webhook repeats it as it refuses a change', async () => {
+  it('shows nothing that a Secret already holds if a webhook repeats it when it refuses a change', async () => {
     await secrets.create('shop', 'login', {
       labels: {},
       data: { username: 'administrator', password: 'correct horse' },
@@ -103,7 +103,7 @@ describe('createSecrets()', () => {
     expect(kube.all(SECRETS)).toEqual([]);
   });
 
-  it('keeps a Secret from going, and lets go of it', async () => {
+  it('protects a Secret with a finalizer, and releases it', async () => {
     const finalizer = 'mooring.dev/space-1';
     const kept = async () => [secrets.canBeKept('shop', 'login'), await secrets.keptBy('shop', finalizer, [])];
     const leaves = () => secrets.isLeaving('shop', 'login');
@@ -117,7 +117,7 @@ describe('createSecrets()', () => {
     expect(await secrets.keptBy('other', finalizer, [])).toEqual([]);
     kube.remove(SECRETS, { namespace: 'shop', name: 'login' });
     expect(kube.all(SECRETS)).toHaveLength(1);
-    // What is being deleted takes no finalizer any more.
+    // An object that is being deleted accepts no new finalizer.
     expect(await kept()).toEqual([false, ['login']]);
     expect(leaves()).toBe(true);
     await secrets.keep('shop', 'login', finalizer, false);
@@ -128,7 +128,7 @@ describe('createSecrets()', () => {
 describe('createSecrets(), with a cache that is behind', () => {
   const finalizer = 'mooring.dev/space-1';
 
-  it('knows and frees what is kept, also where the cache has not seen that it is', async () => {
+  it('knows and frees what is kept, even if the cache has not seen that it is', async () => {
     await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
     const before = secretsOf(kube).get('shop/login');
     await secrets.keep('shop', 'login', finalizer, true);
@@ -139,7 +139,7 @@ describe('createSecrets(), with a cache that is behind', () => {
     expect(await behind.keptBy('shop', finalizer, ['gone', 'login'])).toEqual([]);
   });
 
-  it('says so where it was let go of already, so that nobody tries for as long as that is not seen', async () => {
+  it('says so if it was released already, so that nobody retries until that is seen', async () => {
     await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
     await secrets.keep('shop', 'login', finalizer, true);
     const before = secretsOf(kube).get('shop/login');
@@ -157,7 +157,7 @@ describe('createSecrets(), with a cache that is behind', () => {
   });
 });
 
-it('createSecrets() says what to do where a person has made a Secret immutable', async () => {
+it('createSecrets() says what to do if a person has made a Secret immutable', async () => {
   const kube = new FakeKube({ now: () => 0, random: createSeededRandom(1) });
   const secrets = createSecrets(kube, secretsOf(kube));
   await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
@@ -176,8 +176,8 @@ it('createSecrets() says what to do where a person has made a Secret immutable',
   });
 });
 
-describe('createSecrets(), where it was done already', () => {
-  it('writes nothing to keep a Secret, or to let go of it', async () => {
+describe('createSecrets(), if it was done already', () => {
+  it('writes nothing to keep a Secret, or to release it', async () => {
     const written: string[] = [];
     const api = new FakeKube({
       now: () => 0,
@@ -194,11 +194,11 @@ describe('createSecrets(), where it was done already', () => {
 });
 
 describe('ownerValue()', () => {
-  it('is the name, as long as a label may be', () => {
+  it('is the name, up to the length of a label', () => {
     expect(ownerValue('o'.repeat(63))).toBe('o'.repeat(63));
   });
 
-  it('tells longer names apart', () => {
+  it('distinguishes longer names', () => {
     const [one, two] = [ownerValue(`${'o'.repeat(80)}-1`), ownerValue(`${'o'.repeat(80)}-2`)];
     expect(one).not.toBe(two);
     expect(one).toMatch(/^o{46}-[0-9a-f]{16}$/);
@@ -206,7 +206,7 @@ describe('ownerValue()', () => {
 });
 
 describe('FinalizerIndex', () => {
-  it('knows who carries a finalizer of ours, from changes', () => {
+  it('knows from changes which objects carry a finalizer of ours', () => {
     const index = new FinalizerIndex();
     const secret = (...finalizers: string[]) => ({
       metadata: { name: 'login', namespace: 'shop', uid: 'u', resourceVersion: '1', finalizers },
@@ -230,7 +230,7 @@ describe('valuesFrom() and loginFrom()', () => {
     expect(loginFrom(await read(), ref, 'shop')).toEqual({ username: 'admin', password: 'one' });
   });
 
-  it('wait for a Secret that is not there', () => {
+  it('wait for a Secret that does not exist', () => {
     const missing = () => loginFrom(undefined, { name: 'login' }, 'shop');
     expect(missing).toThrow(TransientError);
     expect(missing).toThrow(
@@ -240,7 +240,7 @@ describe('valuesFrom() and loginFrom()', () => {
     expect(one).toThrow('in namespace "shop", with key "pass"');
   });
 
-  it('name a key that is missing or empty, and those that are there, but no value', async () => {
+  it('name a key that is missing or empty, and the keys that exist, but no value', async () => {
     await secrets.create('shop', 'login', { labels: {}, data: { username: 'confidential', password: '' } });
     const found = await read();
     const missing = () => valuesFrom(found, 'login', ['password'], 'shop');

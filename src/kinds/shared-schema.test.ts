@@ -22,7 +22,7 @@ test('keepsField() points at the field that is gone', () => {
   });
 });
 
-test('durationText() lets 0s through only where that means something', () => {
+test('durationText() accepts 0s only if that means something', () => {
   expect(durationText('interval', '1s').meta()?.['x-kubernetes-validations']).toMatchObject([
     {},
     { message: 'interval must be at least 1s' },
@@ -34,7 +34,7 @@ test('durationText() lets 0s through only where that means something', () => {
 });
 
 test.each(['30d', '', '5', 'a week', '1.5h', '9999999h'])(
-  'durationText() says of "%s" how to write a duration',
+  'durationText() says how to write a duration instead of "%s"',
   (text) => {
     expect(durationText('interval', '1s').safeParse(text).error?.issues).toMatchObject([
       {
@@ -45,7 +45,7 @@ test.each(['30d', '', '5', 'a week', '1.5h', '9999999h'])(
   },
 );
 
-test.each(['a', 'a-b', 'a.b', 'x'.repeat(253)])('objectName() takes "%s"', (name) => {
+test.each(['a', 'a-b', 'a.b', 'x'.repeat(253)])('objectName() accepts "%s"', (name) => {
   expect(objectName().safeParse(name).success).toBe(true);
 });
 

@@ -6,12 +6,12 @@ const MINUTE_MS = 60_000;
 const INTERVAL_MS = 10 * MINUTE_MS;
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 
-test('untilVerification() is never without an interval', () => {
+test('untilVerification() never comes due without an interval', () => {
   expect(untilVerification('uid', 0, NOW_MS, NOW_MS)).toBeUndefined();
 });
 
 test.each([0, INTERVAL_MS])(
-  'untilVerification() is due at once of what is in doubt, with an interval of %i ms',
+  'untilVerification() is due at once for what is in doubt, with an interval of %i ms',
   (intervalMs) => {
     const verifications = new Verifications(() => NOW_MS);
     verifications.verified('shop/orders', NOW_MS);
@@ -23,7 +23,7 @@ test.each([0, INTERVAL_MS])(
   },
 );
 
-test('untilVerification() is within the interval after the last time, and due once that is over', () => {
+test('untilVerification() falls within the interval after the last time, and is due once that is over', () => {
   const ms = untilVerification('uid', INTERVAL_MS, NOW_MS, NOW_MS) ?? Number.NaN;
   expect(ms).toBeGreaterThan(0);
   expect(ms).toBeLessThanOrEqual(INTERVAL_MS);
@@ -52,16 +52,13 @@ test.each([
 
 test.each([
   ['no time', undefined, 10_000],
-  ['a time that is over', 0, 10_000],
-  ['a time that is as good as over', 1, 10_000],
+  ['a time that has passed', 0, 10_000],
+  ['a time that has almost passed', 1, 10_000],
   ['a time', 120_000, 120_000],
-])(
-  'PutOff.againInMs() does not have a look follow at once where the other side names %s',
-  (_, retryAfterMs, wanted) => {
-    const about = { api: 'server', operation: 'signIn', phrase: 'sign in', idempotent: true, what: 'no' } as const;
-    const error = new ApiError({ ...about, kind: 'throttled', retryAfterMs });
-    expect(new PutOff().againInMs({ key: 'shop/app', lookNow: false }, true, error, 0)).toBe(wanted);
-    expect(new PutOff().againInMs({ key: 'shop/app', lookNow: true }, true, error, 0)).toBeUndefined();
-    expect(new PutOff().againInMs({ key: 'shop/app', lookNow: false }, false, error, 0)).toBeUndefined();
-  },
-);
+])('PutOff.againInMs() does not schedule a look at once if the other side names %s', (_, retryAfterMs, wanted) => {
+  const about = { api: 'server', operation: 'signIn', phrase: 'sign in', idempotent: true, what: 'no' } as const;
+  const error = new ApiError({ ...about, kind: 'throttled', retryAfterMs });
+  expect(new PutOff().againInMs({ key: 'shop/app', lookNow: false }, true, error, 0)).toBe(wanted);
+  expect(new PutOff().againInMs({ key: 'shop/app', lookNow: true }, true, error, 0)).toBeUndefined();
+  expect(new PutOff().againInMs({ key: 'shop/app', lookNow: false }, false, error, 0)).toBeUndefined();
+});

@@ -37,7 +37,7 @@ test.each([
   expect(mistakesIn({ annotations: { [name]: value, a: 'b' } })).toBe(says);
 });
 
-test('mistakesIn() tells of several, one after the other', () => {
+test('mistakesIn() reports several, one after the other', () => {
   const annotations = { 'mooring.dev/pause': '', 'mooring.dev/abandon': 'yes', 'mooring.dev/abandn': '' };
   expect(mistakesIn({ annotations })).toBe(
     'Annotation mooring.dev/abandon is "yes", which means nothing: write "true". Annotation mooring.dev/pause means nothing: write mooring.dev/paused if that is meant. Annotation mooring.dev/abandn means nothing: write mooring.dev/abandon if that is meant',

@@ -70,7 +70,7 @@ test('The client knows the paths of core and other groups, of one namespace and 
   ]);
 });
 
-test('A dry run stores nothing, and says who applies', async () => {
+test('A dry run stores nothing, and names its field manager', async () => {
   const { api, transport, urls } = aClient(() => ({ status: 200, body: OBJECT }));
   const { signal } = new AbortController();
   const toy = { ...OBJECT, spec: { size: 1 } };
@@ -101,7 +101,7 @@ test('The client says in each request who it is, and in which form it wants the 
   ]);
 });
 
-test('The client gives the objects of a list, its version, and how it goes on', async () => {
+test('The client gives the objects of a list, its version, and how it continues', async () => {
   const metadata = { resourceVersion: '9', continue: 'more' };
   const { api } = aClient((_, count) => ({
     status: 200,
@@ -111,13 +111,13 @@ test('The client gives the objects of a list, its version, and how it goes on', 
   expect((await api.list(TOYS, {})).continueToken).toBeUndefined();
 });
 
-test('The client has an object deleted only as what it was seen to be', async () => {
+test('The client has an object deleted only as the one that was seen', async () => {
   const { api, transport } = aClient(() => ({ status: 200, body: {} }));
   await api.delete(TOYS, REF, { uid: 'u' });
   expect(transport.requests[0]?.body).toBe('{"preconditions":{"uid":"u"}}');
 });
 
-test('A watch asks for one object where it is to follow one, and may begin with a list of it', async () => {
+test('A watch asks for one object if it should follow one, and may begin with a list of it', async () => {
   const { api, urls, transport } = aClient(() => ({ status: 200, body: '' }));
   const options = { namespace: 'ns', timeoutSeconds: 300 };
   await allOf(api.watch(TOYS, { ...options, name: 'a', resourceVersion: '7' }));
@@ -133,7 +133,7 @@ test('A watch asks for one object where it is to follow one, and may begin with 
   ]);
 });
 
-test('The client takes nothing but a 404 for the absence of an object', async () => {
+test('The client treats only a 404 as the absence of an object', async () => {
   const { api } = aClient(() => status(404, 'NotFound'));
   expect([await api.get(TOYS, REF), await api.delete(TOYS, REF, { uid: 'u' })]).toEqual([undefined, false]);
   for (const code of [400, 403, 408, 409, 410, 422, 429, 500, 503, 504]) {
@@ -143,7 +143,7 @@ test('The client takes nothing but a 404 for the absence of an object', async ()
   }
 });
 
-test('The client asks once more with a fresh token after a 401, and tells of both requests', async () => {
+test('The client asks once more with a fresh token after a 401, and reports both requests', async () => {
   const { api, told, renewals } = aClient((_request, count) =>
     count === 0 ? { status: 401 } : { status: 200, body: OBJECT },
   );
@@ -177,7 +177,7 @@ test('The client throws what the server says, with cause and time to wait', asyn
   expect(isNamespaceTerminating(error)).toBe(true);
 });
 
-test('The client shows nothing of the passwords in a Secret that a webhook repeats as it refuses it, and all else', async () => {
+test('The client hides the passwords in a Secret that a webhook repeats when it refuses it, and shows the rest', async () => {
   const secrets = { password: 'correct horse', nextPassword: 'battery staple' };
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   const data = Object.fromEntries(Object.entries({ ...secrets, username: 'admin' }).map(([k, v]) => [k, base64(v)]));
@@ -196,7 +196,7 @@ test('The client shows nothing of the passwords in a Secret that a webhook repea
   }
 });
 
-test('The client shows nothing of a password that stands in another value of a Secret, such as one of a template', async () => {
+test('The client hides a password that is part of another value of a Secret, such as one of a template', async () => {
   const url = 'jdbc:db://app:correct-horse@db.example.com:8000/orders';
   const data = {
     JDBC_URL: Buffer.from(url).toString('base64'),
@@ -219,7 +219,7 @@ test('The client understands an answer in plain text, as proxies give it, and it
   });
 });
 
-test('The client says in plain words that there is no such resource, as after CustomResourceDefinitions went', async () => {
+test('The client says in plain words that a resource does not exist, as after CustomResourceDefinitions were deleted', async () => {
   const { api } = aClient(() => ({ status: 404, body: '404 page not found\n' }));
   expect(await errorOf(api.list(TOYS, {}))).toMatchObject({
     status: 404,
@@ -227,26 +227,26 @@ test('The client says in plain words that there is no such resource, as after Cu
   });
 });
 
-test('The client waits no longer for a server than a minute, whatever a proxy names', async () => {
+test('The client waits no longer than a minute for a server, whatever a proxy says', async () => {
   const { api } = aClient(() => ({ status: 503, headers: { 'retry-after': '3600' }, body: '' }));
   expect(await errorOf(api.list(TOYS, {}))).toMatchObject({ status: 503, retryAfterMs: 60_000 });
 });
 
 test.each(['', 'not JSON', '[]', '{"metadata":{}}'])(
-  'The client takes a success with the answer %j for one whose effect is unknown',
+  'The client treats a success with the answer %j as one whose effect is unknown',
   async (body) => {
     const { api } = aClient(() => ({ status: 201, body }));
     expect(await errorOf(api.create(TOYS, 'ns', {}))).toMatchObject({ name: 'HttpError', kind: 'lost' });
   },
 );
 
-test('The client tells of requests without an answer', async () => {
+test('The client reports requests without an answer', async () => {
   const { api, told } = aClient(() => new HttpError('unreachable', 'Connection refused'));
   await errorOf(api.list(TOYS, {}));
   expect(told).toEqual(['list toys 0']);
 });
 
-test('The client asks for metadata only where that is enough', async () => {
+test('The client asks for metadata only if that is enough', async () => {
   const { api, transport } = aClient(() => ({ status: 200, body: { metadata: { resourceVersion: '1' }, items: [] } }));
   await api.list(SECRETS, { metadataOnly: true });
   expect(transport.requests[0]?.headers?.['accept']).toContain('as=PartialObjectMetadataList');
@@ -286,7 +286,7 @@ test.each([
   expect([error instanceof KubeError, isGone(error), transport.released()]).toEqual([true, true, 1]);
 });
 
-test('A watch that breaks inside a line gives what was whole, and one with nonsense in a line is broken', async () => {
+test('A watch that breaks inside a line gives what was complete, and one with nonsense in a line counts as broken', async () => {
   const line = `${JSON.stringify({ type: 'ADDED', object: OBJECT })}\n`;
   const cut = aClient(() => ({ status: 200, body: `${line}{"type":"ADD`, breaks: new HttpError('lost', 'reset') }));
   const seen: unknown[] = [];
@@ -299,7 +299,7 @@ test('A watch that breaks inside a line gives what was whole, and one with nonse
   expect(await errorOf(follow(nonsense.api))).toMatchObject({ kind: 'lost' });
 });
 
-test('delete() says whether there was one', async () => {
+test('delete() says whether the object existed', async () => {
   expect(await aClient(() => ({ status: 200, body: {} })).api.delete(TOYS, REF, { uid: 'u' })).toBe(true);
   expect(await aClient(() => status(404, 'NotFound')).api.delete(TOYS, REF, { uid: 'u' })).toBe(false);
   expect(await errorOf(aClient(() => status(409, 'Conflict')).api.delete(TOYS, REF, { uid: 'u' }))).toMatchObject({
@@ -307,7 +307,7 @@ test('delete() says whether there was one', async () => {
   });
 });
 
-test('The client has it asked, when a write is about to leave, whether it may, and never when it only reads', async () => {
+test('The client checks right before a write is sent whether it may be, and never when it only reads', async () => {
   const { api, transport } = aClient(() => ({ status: 200, body: { ...OBJECT, items: [] } }));
   await api.get(TOYS, REF);
   await api.list(TOYS, {});
@@ -318,7 +318,7 @@ test('The client has it asked, when a write is about to leave, whether it may, a
   expect(refusals).toEqual([undefined, undefined, 'no secrets', 'no toys', 'no toys']);
 });
 
-test('watch() waits for a silent connection longer than bookmarks pause, and not for ever', async () => {
+test('watch() waits for a silent connection longer than the time between bookmarks, but not for ever', async () => {
   const { api, transport } = aClient(() => ({ status: 200, body: '' }));
   await allOf(api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 }));
   const { bodyMs = 0, totalMs = 0 } = transport.requests[0]?.timeouts ?? {};
@@ -327,7 +327,7 @@ test('watch() waits for a silent connection longer than bookmarks pause, and not
   expect(totalMs).toBe(360_000);
 });
 
-test('watch() ends without an error where nothing more comes: so it is where nothing changes and no bookmarks are sent', async () => {
+test('watch() ends without an error if nothing more comes, as happens if nothing changes and no bookmarks are sent', async () => {
   const line = { type: 'MODIFIED', object: OBJECT };
   const broken = (isSilence: boolean) => new HttpError('lost', 'Body timeout', { isSilence });
   const { api } = aClient((_, count) => ({
@@ -377,7 +377,7 @@ test.each([
   ]);
 });
 
-test('A write that was not to be sent says nothing of whether the API server is reached', async () => {
+test('A write that should not be sent does not count as a sign of whether the API server is reachable', async () => {
   const refused = withheld('another process may lead by now');
   const { api, urls } = aClient(() => refused, new Reachability({ clock: virtualClock(), random: noChance }));
   await errorOf(api.patch(TOYS, REF, {}));
@@ -385,7 +385,7 @@ test('A write that was not to be sent says nothing of whether the API server is 
   expect(urls()).toHaveLength(2);
 });
 
-test('A List that breaks in its answer says nothing of whether the API server is reached', async () => {
+test('A List that breaks in its answer does not count as a sign of whether the API server is reachable', async () => {
   const breaks = new HttpError('lost', 'Connection reset');
   const { api, urls } = aClient(
     () => ({ status: 200, body: '{', breaks }),
@@ -396,14 +396,14 @@ test('A List that breaks in its answer says nothing of whether the API server is
 });
 
 test.each([{ message: 'Down for maintenance' }, {}, { metadata: { resourceVersion: 7 }, items: [] }])(
-  'The client takes 200 with %j for no list: that nothing is there would be news',
+  'The client does not treat 200 with %j as a list, as an empty list would be news',
   async (body) => {
     const { api } = aClient(() => ({ status: 200, body }));
     expect(await errorOf(api.list(TOYS, {}))).toMatchObject({ kind: 'lost', message: 'The answer is not a list' });
   },
 );
 
-test('A watch whose bookmark tells no version is broken: to go on from nowhere would miss what happened', async () => {
+test('A watch whose bookmark has no version is broken: continuing from nowhere would miss what happened', async () => {
   const line = `${JSON.stringify({ type: 'BOOKMARK', object: { kind: 'Toy' } })}\n`;
   const { api } = aClient(() => ({ status: 200, body: line }));
   const error = await errorOf(allOf(api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 })));

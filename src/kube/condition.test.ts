@@ -29,7 +29,7 @@ test('setConditions() writes whole seconds and the generation', () => {
   ]);
 });
 
-test('setConditions() keeps the time of a status that stays, also where reason and message change', () => {
+test('setConditions() keeps the time of a status that stays, even if reason and message change', () => {
   const before = setConditions([], [update('Ready', 'False')], 1, NOW_MS);
   const [same] = setConditions(before, [{ ...update('Ready', 'False', 'other'), reason: 'S' }], 2, NOW_MS + 60_000);
   expect(same).toMatchObject({ lastTransitionTime: '2026-11-20T12:00:00Z', reason: 'S', observedGeneration: 2 });
@@ -37,7 +37,7 @@ test('setConditions() keeps the time of a status that stays, also where reason a
   expect(other?.lastTransitionTime).toBe('2026-11-20T12:01:00Z');
 });
 
-test('setConditions() gives exactly what is named, in that order', () => {
+test('setConditions() returns exactly the named conditions, in that order', () => {
   const before = setConditions([], [update('Ready', 'False'), update('Stalled', 'True')], 1, NOW_MS);
   const after = setConditions(before, [update('Synced', 'True'), update('Ready', 'True')], 1, NOW_MS);
   expect(after.map(({ type }) => type)).toEqual(['Synced', 'Ready']);
@@ -52,7 +52,7 @@ test('setConditions() leaves conditions of other controllers as they are', () =>
   expect(setConditions(after, after, 3, NOW_MS)).toEqual(after);
 });
 
-test('setConditions() shortens messages that no person reads to the end', () => {
+test('setConditions() shortens messages that nobody would read to the end', () => {
   const [condition] = setConditions([], [update('Ready', 'True', 'x'.repeat(5_000))], 1, NOW_MS);
   expect(condition?.message).toHaveLength(1024);
   expect(condition?.message.endsWith('…')).toBe(true);
@@ -69,12 +69,12 @@ test('findStatusCondition() and isStatusConditionTrue() look for one type, and c
   expect([...isTrue, isStatusConditionTrue(undefined, 'Ready')]).toEqual([false, true, false, false]);
 });
 
-test('isOwn() knows all conditions that Mooring tells of', () => {
+test('isOwn() knows all conditions that Mooring reports', () => {
   const own = ['Ready', 'Reconciling', 'Stalled', 'Synced', 'Available', 'CredentialsSecured', 'CredentialsValid'];
   expect([...own, 'Backup'].filter((type) => isOwn({ type }))).toEqual(own);
 });
 
-test('toldBefore() gives the message of a condition of the same reason and generation', () => {
+test('toldBefore() returns the message of a condition of the same reason and generation', () => {
   const told = setConditions([], [update('Ready', 'False', 'As told'), update('Synced', 'True')], 2, NOW_MS);
   const about = { type: 'Ready', reason: 'R', generation: 2 };
   expect(toldBefore(told, about)).toBe('As told');

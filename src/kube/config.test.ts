@@ -12,7 +12,7 @@ interface Given {
   readonly currentContext?: string;
 }
 
-/** A kubeconfig in a folder of its own, which goes with the test. */
+/** A kubeconfig in a folder of its own, which is deleted after the test. */
 async function withKubeconfig(given: Given, work: (path: string, folder: string) => Promise<void>) {
   const folder = await mkdtemp(join(tmpdir(), 'mooring-kubeconfig-'));
   const path = join(folder, 'config');
@@ -32,7 +32,7 @@ async function withKubeconfig(given: Given, work: (path: string, folder: string)
   }
 }
 
-/** As it is now: certificate and key. */
+/** The current certificate and key. */
 const certificateOf = ({ tls }: KubeConnection) =>
   [tls.cert, tls.key].map((given) => (typeof given === 'function' ? given() : given));
 
@@ -61,7 +61,7 @@ test('loadKubeConnection() uses namespace default, and checks certificates unles
   });
 });
 
-test('loadKubeConnection() takes the proxy that the kubeconfig names', async () => {
+test('loadKubeConnection() uses the proxy that the kubeconfig names', async () => {
   await withKubeconfig({ cluster: { 'proxy-url': 'http://proxy.test:3128' } }, async (path) => {
     expect((await loadKubeConnection(virtualClock(), path)).tls.proxy).toBe('http://proxy.test:3128/');
   });
@@ -70,7 +70,7 @@ test('loadKubeConnection() takes the proxy that the kubeconfig names', async () 
   });
 });
 
-test('loadKubeConnection() says that there is no kubeconfig', async () => {
+test('loadKubeConnection() says that no kubeconfig exists', async () => {
   vi.stubEnv('KUBECONFIG', undefined);
   vi.stubEnv('KUBERNETES_SERVICE_HOST', undefined);
   vi.stubEnv('HOME', join(tmpdir(), 'nobody-lives-here'));
@@ -78,7 +78,7 @@ test('loadKubeConnection() says that there is no kubeconfig', async () => {
   await expect(loadKubeConnection(virtualClock(), undefined)).rejects.toThrow('There is no kubeconfig: set KUBECONFIG');
 });
 
-test('loadKubeConnection() merges the files that KUBECONFIG lists, of which an earlier one holds', async () => {
+test('loadKubeConnection() merges the files that KUBECONFIG lists; the earlier one wins', async () => {
   await withKubeconfig({ user: { token: 'first' }, context: { namespace: 'shop' } }, async (first) => {
     await withKubeconfig({ cluster: { server: 'https://other.test' }, user: { token: 'second' } }, async (second) => {
       const list = ['/nowhere/config', first, second].join(delimiter);
@@ -89,7 +89,7 @@ test('loadKubeConnection() merges the files that KUBECONFIG lists, of which an e
   });
 });
 
-test('loadKubeConnection() passes over a file without a word in it, as kubectl does, and shows no line of one that cannot be read', async () => {
+test('loadKubeConnection() skips an empty file, as kubectl does, and shows no line of one that cannot be read', async () => {
   await withKubeconfig({}, async (path, folder) => {
     const empty = join(folder, 'empty');
     await writeFile(empty, '---\n# nothing yet\n\n');
@@ -101,7 +101,7 @@ test('loadKubeConnection() passes over a file without a word in it, as kubectl d
   });
 });
 
-test('loadKubeConnection() reads a token from the file that the kubeconfig names, and again when half a minute has passed', async () => {
+test('loadKubeConnection() reads a token from the file that the kubeconfig names, and again after half a minute', async () => {
   await withKubeconfig({ user: { token: 'old', tokenFile: 'token' } }, async (path, folder) => {
     const write = (token: string) => writeFile(join(folder, 'token'), `${token}\n`);
     await write('first');
@@ -122,7 +122,7 @@ test.each([
   ['as-uid', '1'],
   ['as-user-extra', { reason: ['drill'] }],
 ])(
-  'loadKubeConnection() refuses a user who asks for %s, and takes one who names a user to act as',
+  'loadKubeConnection() refuses a user who asks for %s, and accepts one who names a user to act as',
   async (field, value) => {
     await withKubeconfig({ user: { as: 'admin' } }, async (path) => {
       const { authorize } = await loadKubeConnection(virtualClock(), path);
@@ -136,7 +136,7 @@ test.each([
   },
 );
 
-test('loadKubeConnection() needs no user, but one that a context names must be there', async () => {
+test('loadKubeConnection() needs no user, but one that a context names must exist', async () => {
   const cluster = { 'certificate-authority-data': base64('CA') };
   await withKubeconfig({ cluster, context: { user: undefined } }, async (path) => {
     const { tls, authorize } = await loadKubeConnection(virtualClock(), path);
@@ -147,7 +147,7 @@ test('loadKubeConnection() needs no user, but one that a context names must be t
   });
 });
 
-test('loadKubeConnection() says so when there is no file, or it names no cluster', async () => {
+test('loadKubeConnection() says so if no file exists, or it names no cluster', async () => {
   await expect(loadKubeConnection(virtualClock(), '/nowhere/config')).rejects.toThrow(
     /^There is no kubeconfig \/nowhere\/config$/,
   );
@@ -175,7 +175,7 @@ const credentialWith = (status: object) =>
   `echo '${JSON.stringify({ kind: 'ExecCredential', apiVersion: 'client.authentication.k8s.io/v1', status })}'`;
 const credential = (token: string) => credentialWith({ token });
 
-test('loadKubeConnection() asks an exec plugin again when its login was refused, though it named no end of it', async () => {
+test('loadKubeConnection() asks an exec plugin again when its login was refused, even if it named no expiry', async () => {
   await withPlugin(async (path, script) => {
     await script(credential('first'));
     const { authorize } = await loadKubeConnection(virtualClock(), path);
@@ -186,7 +186,7 @@ test('loadKubeConnection() asks an exec plugin again when its login was refused,
   });
 });
 
-test('loadKubeConnection() takes a token that was put into the kubeconfig when the one before was refused', async () => {
+test('loadKubeConnection() accepts a token that was put into the kubeconfig when the one before was refused', async () => {
   await withKubeconfig({ user: { token: 'first' } }, async (path) => {
     const { authorize } = await loadKubeConnection(virtualClock(), path);
     const text = await readFile(path, 'utf8');
@@ -206,7 +206,7 @@ test('loadKubeConnection() says that an exec plugin fails, and repeats nothing t
   });
 });
 
-test('loadKubeConnection() runs an exec plugin from the folder of the kubeconfig, and tells it what client-go does', async () => {
+test('loadKubeConnection() runs an exec plugin from the folder of the kubeconfig, and gives it what client-go does', async () => {
   const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', interactiveMode: 'Never' };
   const told = async (provideClusterInfo: boolean) => {
     let info: unknown;
@@ -226,13 +226,13 @@ test('loadKubeConnection() runs an exec plugin from the folder of the kubeconfig
   expect(await told(true)).toEqual({ kind: 'ExecCredential', apiVersion, spec: { interactive: false, cluster } });
 });
 
-test('loadKubeConnection() takes a server by http, such as kubectl proxy', async () => {
+test('loadKubeConnection() accepts a server by http, such as kubectl proxy', async () => {
   await withKubeconfig({ cluster: { server: 'http://127.0.0.1:8001/prefix/' } }, async (path) => {
     expect(await loadKubeConnection(virtualClock(), path)).toMatchObject({ server: 'http://127.0.0.1:8001/prefix' });
   });
 });
 
-test('loadKubeConnection() takes a client certificate that was renewed as it takes a token: when half a minute has passed', async () => {
+test('loadKubeConnection() accepts a renewed client certificate as it does a token: after half a minute', async () => {
   const user = { 'client-certificate': 'tls.crt', 'client-key': 'tls.key' };
   await withKubeconfig({ user }, async (path, folder) => {
     const write = (word: string) =>
@@ -252,7 +252,7 @@ test('loadKubeConnection() takes a client certificate that was renewed as it tak
   });
 });
 
-test('loadKubeConnection() takes a client certificate that an exec plugin gives, and another one when that is refused', async () => {
+test('loadKubeConnection() accepts a client certificate that an exec plugin gives, and another one when that is refused', async () => {
   await withPlugin(async (path, script) => {
     const given = (word: string) =>
       script(credentialWith({ clientCertificateData: `${word} crt`, clientKeyData: `${word} key` }));

@@ -34,7 +34,7 @@ describe('parseSpec()', () => {
     });
   });
 
-  test('reads once what cannot change any more, and each time what can', () => {
+  test('reads once what can no longer change, and each time what can', () => {
     const raw = { size: 10, items: [{ name: 'abc' }] };
     const first = parseSpec(definition, raw);
     expect(first.ok && parseSpec(definition, raw)).not.toBe(first);
@@ -44,7 +44,7 @@ describe('parseSpec()', () => {
     const [one, other] = [parseSpec(definition, raw), parseSpec(definition, raw)];
     if (!one.ok || !other.ok) throw new Error('It cannot be read');
     expect(other.spec).toBe(one.spec);
-    // As many have it, nobody can change it.
+    // Many have it, so nobody can change it.
     expect(() => one.spec.items?.push({ name: 'new' })).toThrow(TypeError);
     expect(parseStatus({ status: z.object({ size: z.int() }) }, raw)).toEqual({ size: 11 });
   });
@@ -60,11 +60,14 @@ describe('parseSpec()', () => {
 });
 
 describe('parseStatus()', () => {
-  test.each([undefined, null, 'text', 7, []])('reads %j as the status of an object that was not seen yet', (raw) => {
-    expect(parseStatus(definition, raw)).toEqual({ observedGeneration: -1 });
-  });
+  test.each([undefined, null, 'text', 7, []])(
+    'reads %j as the status of an object that has not been seen yet',
+    (raw) => {
+      expect(parseStatus(definition, raw)).toEqual({ observedGeneration: -1 });
+    },
+  );
 
-  test('reads what is readable, and takes the rest as absent', () => {
+  test('reads what is readable, and treats the rest as absent', () => {
     expect(parseStatus(definition, { observedGeneration: 3, id: 'x', count: 'many', later: {} })).toEqual({
       observedGeneration: 3,
       id: 'x',

@@ -20,14 +20,14 @@ test.each([
   { kind: 'forbidden', lasting: 'terminal', reason: 'AccessDenied' },
   { kind: 'conflict', lasting: 'terminal', reason: 'RefusedByCloud' },
   { kind: 'invalid', lasting: 'terminal', reason: 'RefusedByCloud' },
-] as const)('failureOf() takes an ApiError of kind $kind for $lasting, with reason $reason', (row) => {
+] as const)('failureOf() treats an ApiError of kind $kind as $lasting, with reason $reason', (row) => {
   const failure = failureOf(apiError(row.kind));
   expect(failure).toMatchObject({ lasting: row.lasting, reason: row.reason, details: { operation: 'deploy' } });
-  // Who must act is told what to do.
+  // Anybody who must act is told what to do.
   expect(failure.message.length > 'Cannot deploy "x": It failed'.length).toBe(row.lasting === 'terminal');
 });
 
-test('failureOf() speaks of tokens to whom the cloud denies access, and of the login to whom a server does', () => {
+test('failureOf() speaks of tokens if the cloud denies access, and of the login if a server does', () => {
   expect(failureOf(apiError('forbidden')).message).toContain('API token of a sufficient level');
   const { reason, message } = failureOf(apiError('forbidden', 'server'));
   expect(reason).toBe('AccessDenied');
@@ -47,7 +47,7 @@ test('failureOf() keeps status, code and the time that the other side asked for'
   expect(failureOf(error)).toMatchObject({ retryAfterMs: 7_000, details: { httpStatus: 429, code: 'SLOW' } });
 });
 
-test('failureOf() knows what was held back, and what was tried in vain', () => {
+test('failureOf() recognizes what was held back, and what was tried in vain', () => {
   const heldBack = apiError('unavailable');
   expect(failureOf(heldBack).heldBack).toEqual({ sinceMs: undefined });
   expect(failureOf(new TransientError('Busy', 'Not now', { cause: heldBack })).heldBack).toBeDefined();
@@ -56,7 +56,7 @@ test('failureOf() knows what was held back, and what was tried in vain', () => {
     expect(failureOf(tried).heldBack).toBeUndefined();
 });
 
-test('failureOf() takes what was tried in vain for something that may pass, unless a person must act or it was no call', () => {
+test('failureOf() treats what was tried in vain as something that may pass, unless a person must act or it was no call', () => {
   const mayPass = [
     apiError('unavailable', 'server', { status: 503 }),
     apiError('lost'),
@@ -81,7 +81,7 @@ test('failureOf() takes what was tried in vain for something that may pass, unle
   expect(mayNot.map((error) => failureOf(error).mayPass)).toEqual(mayNot.map(() => false));
 });
 
-test('failureOf() lets an error say itself what it means, and what call was behind it', () => {
+test('failureOf() lets an error itself say what it means, and which call caused it', () => {
   const cause = apiError('invalid', 'cloud', { status: 400 });
   expect(failureOf(new TransientError('Busy', 'Not now', { retryAfterMs: 5, cause }))).toEqual({
     lasting: 'transient',
@@ -127,7 +127,7 @@ test.each([
   ],
   ['the Kubernetes API', new KubeError('no', { status: 500, reason: 'InternalError' }), false],
   ['a mistake of ours', new Error('oops'), false],
-])('failureOf() tells %s from what only has to be looked at again: %#', (_what, error, planned) => {
+])('failureOf() distinguishes %s from what only has to be looked at again: %#', (_what, error, planned) => {
   expect(failureOf(error).planned).toBe(planned);
 });
 
@@ -147,26 +147,26 @@ const TOLD = {
 };
 
 test.each([
-  ['which is held back', { heldSinceMs: TOLD_AT }, {}, 1, true],
-  ['which is held back since a minute later', { heldSinceMs: TOLD_AT + 60_000 }, {}, 1, true],
-  ['which is held back, nobody knows since when', {}, {}, 1, true],
-  ['which is of a later outage', { heldSinceMs: TOLD_AT + 60_001 }, {}, 1, false],
-  ['which was tried', { status: 503 }, {}, 1, false],
+  ['that is held back', { heldSinceMs: TOLD_AT }, {}, 1, true],
+  ['that is held back since a minute later', { heldSinceMs: TOLD_AT + 60_000 }, {}, 1, true],
+  ['that is held back, nobody knows since when', {}, {}, 1, true],
+  ['that belongs to a later outage', { heldSinceMs: TOLD_AT + 60_001 }, {}, 1, false],
+  ['that was tried', { status: 503 }, {}, 1, false],
   ['of another spec', { heldSinceMs: TOLD_AT }, {}, 2, false],
-  ['of which no error was told', { heldSinceMs: TOLD_AT }, { lastError: undefined }, 1, false],
-  ['of which no condition tells', { heldSinceMs: TOLD_AT }, { conditions: undefined }, 1, false],
-])('asTold() has the first words about a failure stand %s: %#', (_what, more, told, generation, stands) => {
+  ['for which no error was reported', { heldSinceMs: TOLD_AT }, { lastError: undefined }, 1, false],
+  ['that no condition reports', { heldSinceMs: TOLD_AT }, { conditions: undefined }, 1, false],
+])('asTold() keeps the first words about a failure %s: %#', (_what, more, told, generation, stands) => {
   const failure = failureOf(apiError('unavailable', 'cloud', more));
   const expected = stands ? { ...failure, message: 'As first told', details: TOLD.lastError } : failure;
   expect(asTold({ ...TOLD, ...told }, failure, generation)).toEqual(expected);
 });
 
-test('asTold() tells of another failure than before', () => {
+test('asTold() reports a failure that differs from the one before', () => {
   const failure = failureOf(apiError('throttled'));
   expect(asTold(TOLD, failure, 1)).toBe(failure);
 });
 
-test('lastErrorOf() takes a failure for another one by its operation, status or message, and clears what is over', () => {
+test('lastErrorOf() distinguishes failures by operation, status or message, and clears what is over', () => {
   const { details, ...rest } = failureOf(apiError('unavailable', 'cloud', { status: 503 }));
   const time = new Date(TOLD_AT).toISOString();
   const known = { ...details, time: '2026-11-20T10:00:00.000Z' };
@@ -177,7 +177,7 @@ test('lastErrorOf() takes a failure for another one by its operation, status or 
     expect(lastErrorOf({ ...known, ...other }, { ...rest, details }, TOLD_AT)).toEqual({ ...details, time });
 });
 
-test('failureOf() says of a failure of the Kubernetes API what it was, and of a right that is missing where it comes from', () => {
+test('failureOf() says what a failure of the Kubernetes API was, and where a missing right comes from', () => {
   const forbidden = failureOf(new KubeError('no', { status: 403, reason: 'Forbidden' }));
   expect(forbidden.message).toMatch(/^no\. If a right is missing, /);
   expect(forbidden.details).toEqual({ operation: 'Reconcile', message: 'no', httpStatus: 403, code: 'Forbidden' });

@@ -47,7 +47,7 @@ test('loadPodConnection() reads the token again when it is old, and when it was 
   expect(await authorize(false)).toEqual({ authorization: 'Bearer third' });
 });
 
-test('loadPodConnection() reads with the token whom to trust', async () => {
+test('loadPodConnection() reads with the token which certificates to trust', async () => {
   const clock = virtualClock();
   const connection = await loadPodConnection(clock, '10.96.0.1', '443', folder);
   await writeFile(join(folder, 'ca.crt'), 'CA and its successor');
@@ -75,7 +75,7 @@ test('loadPodConnection() goes on with a token that cannot be read again, unless
 test.each([
   ['refused', true],
   ['old', false],
-])('renewed() reads once for all that find their login %s at a time', async (_, isRefused) => {
+])('renewed() reads once for all that find their login %s at the same time', async (_, isRefused) => {
   const clock = virtualClock();
   const reads: ((login: Record<string, string>) => void)[] = [];
   const read = () => new Promise<Record<string, string>>((resolve) => reads.push(resolve));
@@ -94,7 +94,7 @@ test.each([
   expect([reads.length, await another]).toEqual([2, { authorization: 'third' }]);
 });
 
-test('renewed() tries what cannot be read no more often than what can, but where the server refuses it', async () => {
+test('renewed() tries what cannot be read no more often than what can, unless the server refuses it', async () => {
   const clock = virtualClock();
   let reads = 0;
   const read = async () => {

@@ -9,7 +9,7 @@ async function linesOf(chunks: readonly (string | Uint8Array)[]): Promise<readon
   return lines;
 }
 
-test('readLines() gives the same lines wherever the network cuts, also inside a character', async () => {
+test('readLines() gives the same lines wherever the network splits them, even inside a character', async () => {
   const line = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll('\n', ''));
   const cuts = fc.array(fc.integer({ min: 0, max: 500 }), { maxLength: 20 });
   await fc.assert(
@@ -23,7 +23,7 @@ test('readLines() gives the same lines wherever the network cuts, also inside a 
   );
 });
 
-test('readLines() gives a line as soon as it is whole', async () => {
+test('readLines() gives a line as soon as it is complete', async () => {
   let asked = 0;
   async function* body() {
     asked++;
@@ -40,7 +40,7 @@ test('readLines() drops a last line without an end: the stream broke inside it',
   expect(await linesOf(['{"type":"ADDED"}\n{"type":'])).toEqual(['{"type":"ADDED"}']);
 });
 
-test('readLines() of many small pieces takes time in step with their number', async () => {
+test('readLines() takes time in proportion to the number of small pieces', async () => {
   const pieces = Array.from({ length: 50_000 }, () => 'x');
   expect((await linesOf([...pieces, '\n']))[0]).toHaveLength(50_000);
 });

@@ -7,7 +7,7 @@ const added = (name: string): WatchEvent => ({ type: 'ADDED', object: object(nam
 const END: WatchEvent = { type: 'BOOKMARK', resourceVersion: '7', endsInitialEvents: true };
 const REFUSED = new KubeError('sendInitialEvents: Forbidden', { status: 422, reason: 'Invalid' });
 
-/** A list of a collection on an API whose watch tells of that, and whose list has one page. */
+/** A list of a collection on an API whose watch reports these events, and whose list has one page. */
 function aList(events: readonly (WatchEvent | Error)[], take: (event: Told) => Promise<void> = async () => {}) {
   const calls: string[] = [];
   const told: string[] = [];
@@ -37,7 +37,7 @@ function aList(events: readonly (WatchEvent | Error)[], take: (event: Told) => P
   return { listed, calls, told };
 }
 
-test('listAsStream tells of what is there and of what happens meanwhile, and the same watch goes on', async () => {
+test('listAsStream reports what exists and what happens meanwhile, and the same watch goes on', async () => {
   const bookmark: WatchEvent = { type: 'BOOKMARK', resourceVersion: '6' };
   const gone: WatchEvent = { type: 'DELETED', object: object('a') };
   const { listed, calls, told } = aList([added('a'), bookmark, added('b'), gone, END, added('c')]);
@@ -49,31 +49,31 @@ test('listAsStream tells of what is there and of what happens meanwhile, and the
   expect(calls).toEqual(['watch 5 true', 'closed']);
 });
 
-test('listAsStream reads pages where the server refuses to stream', async () => {
+test('listAsStream reads pages if the server refuses to stream', async () => {
   const { listed, calls, told } = aList([REFUSED]);
   expect(await listed).toEqual({ resourceVersion: '9' });
   expect([calls, told]).toEqual([['watch 5 true', 'closed', 'list 5'], ['ADDED page']]);
 });
 
-test('listAsStream fails where the server refuses after it has told of some', async () => {
+test('listAsStream fails if the server refuses after it has reported some objects', async () => {
   const { listed, calls } = aList([added('a'), REFUSED]);
   await expect(listed).rejects.toBe(REFUSED);
   expect(calls).toEqual(['watch 5 true', 'closed']);
 });
 
-test('listAsStream fails where the stream ends before all is told, or breaks', async () => {
+test('listAsStream fails if the stream ends before everything is reported, or breaks', async () => {
   await expect(aList([added('a')]).listed).rejects.toThrow('The list of secrets ended before it was complete');
   const gone = new KubeError('too old', { status: 410 });
   await expect(aList([added('a'), gone]).listed).rejects.toBe(gone);
 });
 
-test('listAsStream closes the watch when what it tells is not taken', async () => {
+test('listAsStream closes the watch if what it reports is not accepted', async () => {
   const { listed, calls } = aList([added('a'), added('b'), END], () => Promise.reject(new Error('No')));
   await expect(listed).rejects.toThrow('No');
   expect(calls).toEqual(['watch 5 true', 'closed']);
 });
 
-/** A list of three objects in two pages, of which the second has always expired. */
+/** A list of three objects in two pages, the second of which has always expired. */
 function expiringPages() {
   const asked: (number | undefined)[] = [];
   const api: Pick<KubeApi, 'list'> = {
@@ -87,7 +87,7 @@ function expiringPages() {
   return { api, asked };
 }
 
-test('listAllPages asks for all in one answer where pages expire, and gives nothing of those', async () => {
+test('listAllPages asks for everything in one answer if pages expire, and returns nothing of the pages', async () => {
   const { api, asked } = expiringPages();
   const found = await listAllPages(api, SECRETS, {}, new AbortController().signal);
   expect([found.map(({ metadata }) => metadata.name), asked]).toEqual([
@@ -96,7 +96,7 @@ test('listAllPages asks for all in one answer where pages expire, and gives noth
   ]);
 });
 
-test('listAllPages fails where a list is too old from its first page on', async () => {
+test('listAllPages fails if a list is too old from its first page on', async () => {
   const gone = new KubeError('too old', { status: 410 });
   const { signal } = new AbortController();
   let asked = 0;
@@ -108,7 +108,7 @@ test('listAllPages fails where a list is too old from its first page on', async 
   expect(asked).toBe(1);
 });
 
-test('listAllPages fails where a page is refused, or cannot be read, for another reason', async () => {
+test('listAllPages fails if a page is refused, or cannot be read, for another reason', async () => {
   const broken = new KubeError('broken', { status: 500 });
   const { api, asked } = expiringPages();
   const list: typeof api.list = async (resource, options, signal) => {
@@ -119,7 +119,7 @@ test('listAllPages fails where a page is refused, or cannot be read, for another
   expect(asked).toEqual([500]);
 });
 
-test('listAllPages asks for all in one answer though only one object was read', async () => {
+test('listAllPages asks for everything in one answer even if only one object was read', async () => {
   const { api } = expiringPages();
   const list: typeof api.list = async (resource, options, signal) => {
     const page = await api.list(resource, options, signal);
@@ -131,7 +131,7 @@ test('listAllPages asks for all in one answer though only one object was read', 
 const SCOPE = { namespace: 'shop', name: 'a', metadataOnly: true };
 
 test.each(['pages', 'whole'] as const)(
-  'A list in %s asks for what is in its scope, and waits until all is taken in',
+  'A list in %s asks for what is in its scope, and waits until everything is taken in',
   async (by) => {
     const asked: unknown[] = [];
     const taken: string[] = [];
@@ -157,7 +157,7 @@ test.each(['pages', 'whole'] as const)(
   },
 );
 
-test('listAsStream fails where it is refused for another reason than that it streams', async () => {
+test('listAsStream fails if it is refused for a reason other than streaming', async () => {
   const forbidden = new KubeError('no', { status: 403, reason: 'Forbidden' });
   const { listed, calls } = aList([forbidden]);
   await expect(listed).rejects.toBe(forbidden);
@@ -170,7 +170,7 @@ test.each([
   ['something else answers so', new KubeError('Gateway Timeout', { status: 504 }), false],
   ['it is not reached', new Error('refused'), false],
 ])(
-  'isBehind() asks for one object in the scope whether a server is older than was seen: %s',
+  'isBehind() asks for one object in the scope whether a server is older than what was seen: %s',
   async (_how, error, is) => {
     const asked: unknown[] = [];
     const list: KubeApi['list'] = async (_resource, options) => {

@@ -21,10 +21,10 @@ test.each([
 });
 
 test.each([
-  ['it came to stand', seen(), seen({ finalizers: ['own'] }), false],
-  ['it stands, and another one came', seen({ finalizers: ['own'] }), seen({ finalizers: ['own', 'x'] }), false],
+  ['it was added', seen(), seen({ finalizers: ['own'] }), false],
+  ['it is there, and another one was added', seen({ finalizers: ['own'] }), seen({ finalizers: ['own', 'x'] }), false],
   ['it went', seen({ finalizers: ['own', 'x'] }), seen({ finalizers: ['x'] }), true],
-  ['it stands, and the spec changed', seen(), seen({ finalizers: ['own'], generation: 2 }), true],
-])('isNews() where the own finalizer is known: %s', (_what, before, after, news) => {
+  ['it is there, and the spec changed', seen(), seen({ finalizers: ['own'], generation: 2 }), true],
+])('isNews() if the own finalizer is known: %s', (_what, before, after, news) => {
   expect(isNews(before, after, 'own')).toBe(news);
 });

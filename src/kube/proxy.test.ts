@@ -4,7 +4,7 @@ import { proxyFor } from './proxy.ts';
 const SERVER = 'https://api.example.com:6443';
 const PROXY = 'http://proxy.test:3128';
 
-test('the proxy of the kubeconfig is taken, else that of the environment for the scheme', () => {
+test('the proxy of the kubeconfig is used, otherwise that of the environment for the scheme', () => {
   expect(proxyFor(SERVER, undefined, {})).toBeUndefined();
   expect(proxyFor(SERVER, PROXY, { NO_PROXY: '*', HTTPS_PROXY: 'http://other.test' })).toBe(`${PROXY}/`);
   expect(proxyFor(SERVER, '', { HTTPS_PROXY: 'proxy.test:3128' })).toBe(`${PROXY}/`);
@@ -39,16 +39,16 @@ test.each([
   ['https://localhost:6443', '', true],
   ['https://127.0.0.2:6443', '', true],
   ['https://[::1]:6443', '', true],
-])('for %s NO_PROXY="%s" means that there is none: %s', (server, noProxy, isExcepted) => {
+])('for %s NO_PROXY="%s" means no proxy: %s', (server, noProxy, isExcepted) => {
   expect(proxyFor(server, undefined, { HTTPS_PROXY: PROXY, NO_PROXY: noProxy }) === undefined).toBe(isExcepted);
 });
 
-test('where no proxy is named, what NO_PROXY says is not looked at', () => {
+test('if no proxy is named, NO_PROXY does not matter', () => {
   expect(proxyFor('https://10.1.2.3', undefined, { NO_PROXY: '10.0.0/8' })).toBeUndefined();
   expect(proxyFor('https://10.1.2.3', PROXY, { NO_PROXY: '10.0.0/8' })).toBe(`${PROXY}/`);
 });
 
-test('what is no proxy that can be used is refused, without its password', () => {
+test('a proxy that cannot be used is refused, without its password', () => {
   const only = 'Mooring uses proxies by http:// and https:// only';
   expect(() => proxyFor(SERVER, 'socks5://me:secret@proxy.test', {})).toThrow(
     new Error(`The proxy-url of the kubeconfig begins with socks5://: ${only}`),

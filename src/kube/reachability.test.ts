@@ -4,7 +4,7 @@ import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { Reachability } from './reachability.ts';
 
-/** `take` asks for a turn; `turns` says when each that was asked for came, `probes` when it came though nobody was answered. */
+/** `take` asks for a turn; `turns` says when each turn came, `probes` when one came without an answer before it. */
 function aServer(random = noChance) {
   const clock = virtualClock();
   const reachability = new Reachability({ clock, random });
@@ -17,13 +17,13 @@ function aServer(random = noChance) {
   return { clock, reachability, turns, probes, take };
 }
 
-test('Nobody waits for a server that is reached', async () => {
+test('Nobody waits for a server that is reachable', async () => {
   const { clock, turns, probes, take } = aServer();
   await Promise.all([take(), take()]);
   expect([turns, probes, clock.timers()]).toEqual([[0, 0], [], 0]);
 });
 
-test('While a server is not reached each has its turn, in the order in which they asked', async () => {
+test('While a server is not reachable each has its turn, in the order in which they asked', async () => {
   const { clock, reachability, turns, probes, take } = aServer();
   reachability.notReached();
   const all = [take(), take(), take()];
@@ -33,7 +33,7 @@ test('While a server is not reached each has its turn, in the order in which the
   await clock.advance(500);
   await Promise.all(all);
   expect(turns).toEqual([1_000, 2_000, 3_000]);
-  // Whoever comes late waits for no turn that has passed.
+  // A late one waits for no turn that has passed.
   await clock.advance(60_000);
   void take();
   await clock.advance(1_000);
@@ -41,7 +41,7 @@ test('While a server is not reached each has its turn, in the order in which the
   expect(probes).toEqual(turns);
 });
 
-test('An answer lets all go on, each at a moment of its own within a second', async () => {
+test('An answer lets all go on, each at its own moment within a second', async () => {
   const { clock, reachability, turns, probes, take } = aServer(createSeededRandom(1));
   reachability.notReached();
   const all = Array.from({ length: 50 }, () => take());
@@ -56,7 +56,7 @@ test('An answer lets all go on, each at a moment of its own within a second', as
   expect(turns.at(-1)).toBe(1_900);
 });
 
-test('Whoever is told to stop waits no longer', async () => {
+test('One that is told to stop waits no longer', async () => {
   const { clock, reachability, take } = aServer();
   reachability.notReached();
   const stop = new AbortController();

@@ -17,13 +17,13 @@ test('recordReader() reads spec and status, with what the spec leaves out', () =
   });
 });
 
-test('recordReader() has nothing for an object that is not there, or whose spec cannot be read', () => {
+test('recordReader() has nothing for an object that does not exist, or whose spec cannot be read', () => {
   const recordOf = recordReader(databaseUserDefinition);
   expect(recordOf(undefined)).toBeUndefined();
   expect(recordOf({ ...object, spec: { clusterRef: 7 } })).toBeUndefined();
 });
 
-test("heldRecordReader() reads what can be read of a spec, where something is the object's by its status", () => {
+test('heldRecordReader() reads what can be read of a spec if the status says that something belongs to the object', () => {
   const recordOf = heldRecordReader(databaseUserDefinition, {
     holds: ({ username }) => username !== undefined,
     named: ({ spec, status }) => ({ ...spec, username: status.username }),

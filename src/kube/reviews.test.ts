@@ -16,7 +16,7 @@ function bench(...answers: readonly { readonly status?: number; readonly body: u
   return { reviews, sent, requests, renewed };
 }
 
-test('authenticate() gives whom a token belongs to, as the API server says it', async () => {
+test('authenticate() returns the user that a token belongs to, as the API server says it', async () => {
   const user = { username: 'prometheus', uid: '1', groups: ['system:serviceaccounts'], extra: { a: ['b'] } };
   const { reviews, sent, requests } = bench({ body: { status: { authenticated: true, user } } });
   expect(await reviews.authenticate('theirs')).toEqual(user);
@@ -25,13 +25,13 @@ test('authenticate() gives whom a token belongs to, as the API server says it', 
 });
 
 test.each([[{ authenticated: false }], [{ error: 'expired' }], [{ authenticated: true }], [{ authenticated: 'true' }]])(
-  'authenticate() takes nobody for anybody after %j',
+  'authenticate() accepts nobody after %j',
   async (status) => {
     expect(await bench({ body: { status } }).reviews.authenticate('theirs')).toBeUndefined();
   },
 );
 
-test('mayGet() asks with all that is known of the user', async () => {
+test('mayGet() asks with everything that is known of the user', async () => {
   const user = { username: 'prometheus', groups: ['g'] };
   const { reviews, sent } = bench({ body: { status: { allowed: true } } });
   expect(await reviews.mayGet(user, '/metrics')).toBe(true);
@@ -66,7 +66,7 @@ test.each([
   [{ body: 'no JSON' }, 'The answer has no status'],
   [{ body: 'null' }, 'The answer has no status'],
   [{ body: {} }, 'The answer has no status'],
-])('there is no verdict without an answer that is one: %j', async (answer, message) => {
+])('there is no verdict without a proper answer: %j', async (answer, message) => {
   const verdict = bench(answer).reviews.authenticate('theirs');
   await expect(verdict).rejects.toThrow(message);
   await expect(verdict).rejects.not.toThrow('theirs');

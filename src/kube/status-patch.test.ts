@@ -26,7 +26,7 @@ function wanted(before: object, change: Readonly<Record<string, unknown>>): unkn
   return JSON.parse(JSON.stringify(Object.fromEntries(result)));
 }
 
-test('statusPatch() gives what a merge makes the wanted status of, and nothing where nothing differs', () => {
+test('statusPatch() returns what a merge turns into the wanted status, and nothing if nothing differs', () => {
   fc.assert(
     fc.property(status, changes, (before, change) => {
       const patch = statusPatch(before, change);
@@ -39,13 +39,13 @@ test('statusPatch() gives what a merge makes the wanted status of, and nothing w
   );
 });
 
-test('statusPatch() removes a key that an object inside has lost', () => {
+test('statusPatch() removes a key that a nested object has lost', () => {
   expect(statusPatch({ operation: { type: 'Deploy', target: 'x' } }, { operation: { type: 'Deploy' } })).toEqual({
     operation: { type: 'Deploy', target: null },
   });
 });
 
-test('statusPatch() takes a key that is undefined for absent', () => {
+test('statusPatch() treats an undefined key as absent', () => {
   expect(statusPatch({ conditions: [{ type: 'Ready' }] }, { conditions: [{ type: 'Ready', note: undefined }] })).toBe(
     undefined,
   );

@@ -13,7 +13,7 @@ const recursive: z.ZodType<Node> = z.object({
   },
 });
 
-describe('structuralSchema() writes what the API server takes', () => {
+describe('structuralSchema() writes what the API server accepts', () => {
   test.each<[string, z.ZodType, unknown]>([
     ['object', z.object({ a: z.string() }), { type: 'object', required: ['a'], properties: { a: { type: 'string' } } }],
     [

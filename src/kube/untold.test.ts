@@ -9,11 +9,11 @@ const answer = (status: object): AnyObject & { status: object } => ({
 
 test.each([
   ['all stayed', { size: 1, color: 'red' }, { size: 1, color: 'red', other: 1 }, undefined],
-  ['what was taken away is not there', { size: null }, {}, undefined],
+  ['what was removed is not there', { size: null }, {}, undefined],
   ['a list is empty', { sizes: [] }, { sizes: [] }, undefined],
   ['one is not there', { size: 1, color: 'red' }, { size: 1 }, 'status.color was written'],
   ['none is there', { size: 1, color: 'red' }, {}, 'status.size, status.color was written'],
-])('droppedFrom() tells of fields that the API server dropped, where %s', (_, patch, status, told) => {
+])('droppedFrom() reports fields that the API server dropped, if %s', (_, patch, status, told) => {
   const untold = droppedFrom(patch, answer(status));
   expect([untold?.reason, untold?.message.startsWith(told ?? '')]).toEqual(
     told === undefined ? [undefined, undefined] : ['StatusIncomplete', true],
@@ -24,17 +24,17 @@ test.each([
   ['that is invalid', new KubeError('Too long', { status: 422, reason: 'Invalid' }), 'StatusRefused'],
   ['that may not be made', new KubeError('forbidden', { status: 403, reason: 'Forbidden' }), 'StatusRefused'],
   ['that came too late', new KubeError('modified', { status: 409, reason: 'Conflict' }), undefined],
-  ['of what is gone', new KubeError('not found', { status: 404, reason: 'NotFound' }), undefined],
-  ['that a busy server asks to be patient with', new KubeError('busy', { status: 429 }), undefined],
+  ['of an object that is gone', new KubeError('not found', { status: 404, reason: 'NotFound' }), undefined],
+  ['that a busy server puts off', new KubeError('busy', { status: 429 }), undefined],
   ['that a server failed at', new KubeError('etcd', { status: 500 }), undefined],
   ['with a login that has ended', new KubeError('Unauthorized', { status: 401 }), undefined],
   ['that was not answered', new Error('Connection reset'), undefined],
-])('refusedWith() tells of a status %s, or does not', (_, error, reason) => {
+])('refusedWith() reports a status %s, or does not', (_, error, reason) => {
   expect(refusedWith(error)?.reason).toBe(reason);
   if (reason !== undefined) expect(refusedWith(error)?.message).toContain(error.message);
 });
 
-test('tells() says whether a status has one of these fields, be it empty', () => {
+test('tells() says whether a status has one of these fields, even if empty', () => {
   const fields = ['size', 'colors'];
   expect(tells(answer({ colors: [] }), fields)).toBe(true);
   expect(tells(answer({ shape: 1 }), fields)).toBe(false);

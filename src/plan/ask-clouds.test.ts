@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 const NEXT = 'DatabaseSpace production';
 const THERE = 'https://cloud.simulator.test';
 
-/** Asks for a plan with this space, and tells who was called with what. */
+/** Asks for a plan with this space; returns who was called with what. */
 async function ask(name: string, change: object, documents: readonly Document[] = [], told = NOTHING_TOLD) {
   const world = await aWorld({});
   const { objects } = await world.input({ [name]: { ...SPACE, baseURL: THERE, ...change } });
@@ -32,7 +32,7 @@ async function ask(name: string, change: object, documents: readonly Document[] 
     { namespace: 'shop', objects, documents, policy: policyOf(told, objects) },
     signal,
   );
-  // A cloud that does not answer is tried again, which takes its time.
+  // A cloud that does not answer is tried again, which takes time.
   let isOver = false;
   asking.finally(() => (isOver = true)).catch(() => {});
   for (let turn = 0; turn < 200 && !isOver; turn++) await world.clock.advance(1_000);
@@ -68,7 +68,7 @@ describe('askClouds()', () => {
       'apiTokens',
       { apiTokens: [{ level: 'read', secretRef: { name: 'factory-login', clientSecretKey: 'password' } }] },
     ],
-  ])('sends no token where only the files name its %s', async (field, change) => {
+  ])('sends no token if only the files name its %s', async (field, change) => {
     const { called, listed, notes } = await ask(NEXT, change);
     expect(called).toEqual([]);
     expect(listed.size).toBe(0);
@@ -81,7 +81,7 @@ describe('askClouds()', () => {
     ]);
   });
 
-  it('sends no token where the space itself is new, even to a cloud that another space names', async () => {
+  it('sends no token if the space itself is new, even to a cloud that another space names', async () => {
     const { called, notes } = await ask('DatabaseSpace more', {});
     expect(called).toEqual([THERE]);
     expect(notes).toEqual([
@@ -89,7 +89,7 @@ describe('askClouds()', () => {
     ]);
   });
 
-  it('sends tokens that stand in the files, and not those of the same name in the cluster', async () => {
+  it('sends tokens from the files, and not those of the same name in the cluster', async () => {
     const moved = { baseURL: 'https://new.example.com', apiTokens: TOKEN };
     const named = await ask(NEXT, moved, [secret('theirs')]);
     expect(named.called).toEqual(['https://new.example.com']);
@@ -113,7 +113,7 @@ describe('askClouds()', () => {
     expect(notes.join()).toMatch(/was not asked, .* is not among the operator's --allowed-base-urls/);
   });
 
-  it('sends nothing in clear text, but to loopback', async () => {
+  it('sends nothing in clear text, except to loopback', async () => {
     const at = (baseURL: string, told = NOTHING_TOLD) =>
       ask(NEXT, { baseURL, apiTokens: TOKEN }, [secret('theirs')], told);
     const clear = await at('http://new.example.com');
@@ -125,7 +125,7 @@ describe('askClouds()', () => {
     expect((await at('http://127.0.0.1:8080')).called).toEqual(['http://127.0.0.1:8080']);
   });
 
-  it('says of one that did not answer well that it could not be asked', async () => {
+  it('says of a cloud that did not answer well that it could not be asked', async () => {
     const { notes } = await ask(NEXT, { baseURL: 'https://new.example.com', apiTokens: TOKEN }, [secret('theirs')]);
     expect(notes.join()).toMatch(/could not be asked, so the plan uses/);
     expect(notes.join()).not.toContain('was not asked');

@@ -7,7 +7,7 @@ import { makePlan } from './plan.ts';
 const CLUSTER = 'DatabaseCluster orders';
 
 describe('The notes of makePlan()', () => {
-  it('say that the login of new clusters is refused, though steps follow where it is taken to work', async () => {
+  it('say that the login of new clusters is refused, even if steps follow in which it is assumed to work', async () => {
     const specs = { [CLUSTER]: CLUSTER_SPEC };
     const world = await aWorld({});
     const ref = { namespace: 'shop', name: 'factory-login' };

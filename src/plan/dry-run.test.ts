@@ -34,7 +34,7 @@ const run = (api: KubeClient, spec: object, live?: AnyObject) =>
   dryRun(api, databaseClusterDefinition, manifestOf(spec), live, new Set(), signal);
 
 describe('dryRun()', () => {
-  it('removes what is left out, where kubectl applies on its side', async () => {
+  it('removes what is left out if kubectl applies client-side', async () => {
     const { api, sent } = aServer();
     const last = JSON.stringify(
       manifestOf({ ...CLUSTER_SPEC, deletionProtection: true, backup: { frequency: 'daily', retentionDays: 3 } }),
@@ -54,7 +54,7 @@ describe('dryRun()', () => {
     expect(sent).toEqual([['patch', { metadata: {}, spec }]]);
   });
 
-  it('removes annotations and labels that are left out, where kubectl applies on its side, and none of others', async () => {
+  it('removes annotations and labels that are left out if kubectl applies client-side, and none of others', async () => {
     const { api, sent } = aServer();
     const manifest = manifestOf(CLUSTER_SPEC);
     const applied = {
@@ -81,7 +81,7 @@ describe('dryRun()', () => {
     expect(sent).toEqual([['patch', { metadata, spec: CLUSTER_SPEC }]]);
   });
 
-  it("applies as who applies on the server's side", async () => {
+  it('applies with the field manager of an earlier server-side apply', async () => {
     const { api, sent } = aServer();
     const managedFields = [
       { manager: 'mooring', operation: 'Update', fieldsV1: { 'f:spec': {} } },
@@ -95,7 +95,7 @@ describe('dryRun()', () => {
     ]);
   });
 
-  it('tells all fields that are wrong, of which the server names but the first', async () => {
+  it('reports all fields that are wrong, even if the server names only the first', async () => {
     const error = new KubeError(
       'failed to create typed patch object (…): .spec.nonsense: field not declared in schema',
       {
@@ -112,7 +112,7 @@ describe('dryRun()', () => {
     });
   });
 
-  it('tells each field that there is not, without the object that the server puts before it', async () => {
+  it('reports each unknown field, without the object that the server puts before it', async () => {
     const message =
       'Invalid value: "{\\"spec\\":{}}": strict decoding error: unknown field "spec.one", unknown field "spec.backup.two"';
     const { api } = aServer(new KubeError('invalid', { status: 422, fields: [{ field: 'patch', message }] }));
@@ -125,7 +125,7 @@ describe('dryRun()', () => {
     });
   });
 
-  it('asks again without what there is not, for all of that and what the rules say', async () => {
+  it('asks again without the unknown fields, to report all of them and what the rules say', async () => {
     const asked: unknown[] = [];
     const applyDryRun: KubeClient['applyDryRun'] = async (_resource, object) => {
       const { spec } = object as unknown as { readonly spec: Readonly<Record<string, unknown>> };
@@ -146,11 +146,11 @@ describe('dryRun()', () => {
         'spec.region: Required value: region is needed to deploy a cluster: set it',
       ],
     });
-    // What is meant is looked at as well.
+    // What is probably meant is checked as well.
     expect(asked).toEqual([expect.anything(), expect.anything(), expect.arrayContaining(['storageSizeGB'])]);
   });
 
-  it('has the rules looked at where a value or a field that must be there keeps the server from it', async () => {
+  it('has the rules checked if a value or a missing required field keeps the server from it', async () => {
     const asked: object[] = [];
     const applyDryRun: KubeClient['applyDryRun'] = async (_resource, object) => {
       const { spec } = object as unknown as { readonly spec?: Readonly<Record<string, unknown>> };
@@ -177,7 +177,7 @@ describe('dryRun()', () => {
         'spec: Invalid value: one rule of all',
       ],
     });
-    // Which asks nothing of the rest.
+    // That asks nothing about the rest.
     expect(asked.at(-1)).toMatchObject({ adoptionPolicy: 'MustExist' });
     const { spec: _, ...without } = manifestOf({});
     expect(await dryRun(api, databaseClusterDefinition, without, undefined, new Set(), signal)).toEqual({
@@ -190,7 +190,7 @@ describe('dryRun()', () => {
     });
   });
 
-  it('tells all that the rules say of one field', async () => {
+  it('reports everything that the rules say of one field', async () => {
     const fields = [
       { field: 'spec.region', message: "Invalid value: region 'mars-1' is not listed" },
       { field: 'spec.region', message: 'Forbidden: region cannot change' },
@@ -201,7 +201,7 @@ describe('dryRun()', () => {
     });
   });
 
-  it('tells once what is misspelt and must be there', async () => {
+  it('reports once what is misspelt and required', async () => {
     const message = 'failed to create typed patch object (…): .spec.spaceref: field not declared in schema';
     const { api } = aServer(new KubeError(message, { status: 500 }));
     const { spaceRef, ...spec } = CLUSTER_SPEC;
@@ -210,7 +210,7 @@ describe('dryRun()', () => {
     });
   });
 
-  it('takes a namespace that is not there for a mistake, unless the files make it', async () => {
+  it('treats a namespace that does not exist as a mistake, unless the files create it', async () => {
     const { api } = aServer(new KubeError('namespaces "shop" not found', { status: 404 }));
     const asked = (coming: readonly string[], spec: object = CLUSTER_SPEC) =>
       dryRun(api, databaseClusterDefinition, manifestOf(spec), undefined, new Set(coming), signal);
@@ -223,7 +223,7 @@ describe('dryRun()', () => {
     expect(await asked(['shop'])).toMatchObject({ note: expect.stringContaining('was not checked by the API server') });
   });
 
-  it('tells each field that the server refuses', async () => {
+  it('reports each field that the server refuses', async () => {
     const fields = [
       { field: 'spec.region', message: 'Forbidden: region cannot change' },
       { field: 'spec.provider', message: 'Forbidden: provider cannot change' },
@@ -234,7 +234,7 @@ describe('dryRun()', () => {
     });
   });
 
-  it('takes the manifest over what is there where nobody may be asked, and checks what it can', async () => {
+  it('lays the manifest over the existing object if no server may be asked, and checks what it can', async () => {
     const { api } = aServer(new KubeError('cannot patch', { status: 403 }));
     const taken = await run(api, { storageSizeGB: 200 }, liveOf({}));
     expect(taken).toMatchObject({
@@ -246,7 +246,7 @@ describe('dryRun()', () => {
     });
   });
 
-  it('leaves the annotations of others where nobody may be asked', async () => {
+  it('leaves the annotations of others if no server may be asked', async () => {
     const { api } = aServer(new KubeError('cannot patch', { status: 403 }));
     const manifest = manifestOf(CLUSTER_SPEC);
     const named = { ...manifest, metadata: { ...manifest.metadata, annotations: { team: 'shop' } } };

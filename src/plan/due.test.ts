@@ -8,7 +8,7 @@ import { severityOf } from './severity.ts';
 const CLUSTER = 'DatabaseCluster orders';
 const ON_MORE = { clusterRef: { name: 'more' } };
 
-/** As the command makes it: of these files, or of a deletion. */
+/** As the command makes it: from these files, or from a deletion. */
 async function planned(world: Awaited<ReturnType<typeof aWorld>>, files: Specs, deleted: readonly string[] = []) {
   const names = [...Object.keys(files), ...deleted].map((name) => name.replace(' ', ' shop/'));
   const input = await world.input(files, deleted);
@@ -18,7 +18,7 @@ async function planned(world: Awaited<ReturnType<typeof aWorld>>, files: Specs, 
 }
 
 describe('markDue()', () => {
-  it('counts nothing of what is due anyway', async () => {
+  it('does not count what is due anyway', async () => {
     const waits = { ...ON_MORE, passwordSecretRef: { name: 'nope' } };
     const world = await aWorld({
       [CLUSTER]: CLUSTER_SPEC,
@@ -36,7 +36,7 @@ describe('markDue()', () => {
     await world.end();
   });
 
-  it('counts what becomes of others because of it', async () => {
+  it('counts what happens to others because of it', async () => {
     const world = await aWorld({ [CLUSTER]: { ...CLUSTER_SPEC, deletionPolicy: 'Delete' } });
     await world.apply({ 'DatabaseCluster second': { ...CLUSTER_SPEC, clusterID: 'orders' } });
     const kept = await planned(world, { 'DatabaseUser app': ON_ORDERS });
@@ -52,8 +52,8 @@ describe('markDue()', () => {
   });
 });
 
-describe('what a deletion that waits destroys later', () => {
-  it('is nothing of a space, and what belongs to any other object', async () => {
+describe('what a pending deletion destroys later', () => {
+  it('is nothing for a space, and its contents for any other object', async () => {
     const suspended = { ...CLUSTER_SPEC, state: 'Suspended' };
     const world = await aWorld({ [CLUSTER]: CLUSTER_SPEC, 'DatabaseUser app': ON_ORDERS, 'Database kept': ON_ORDERS });
     const laterOf = async (deleted: readonly string[]) => {

@@ -11,7 +11,7 @@ const read = (text: string) => {
 };
 
 describe('documentsIn()', () => {
-  it('finds what is of our kinds, and ConfigMaps, in documents and lists', () => {
+  it('finds objects of our kinds, and ConfigMaps, in documents and lists', () => {
     const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: schema}\ndata: {}\n';
     const list = `apiVersion: v1\nkind: List\nitems:\n- ${OURS.replaceAll('\n', '\n  ')}`;
     const other = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\n';
@@ -57,12 +57,12 @@ describe('documentsIn()', () => {
     expect(documents[0]?.manifest.spec).toEqual({ a: value });
   });
 
-  it('finds Namespaces, as objects may be in one that is not there yet', () => {
+  it('finds Namespaces, as objects may be in one that does not exist yet', () => {
     const namespace = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n';
     expect(read(`${namespace}---\n${OURS}`).names).toEqual(['a.yaml, document 1: shop', 'a.yaml, document 2: app']);
   });
 
-  it('tells everything that is wrong, each with its place, and what would be right', () => {
+  it('reports everything that is wrong, each with its place, and what would be right', () => {
     const text = [
       OURS.replace('v1alpha1', 'v1'),
       'a: [1',

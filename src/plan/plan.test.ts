@@ -10,7 +10,7 @@ import { makePlan, type Plan } from './plan.ts';
 
 const stepsOf = ({ steps }: Plan) => steps.map(({ name, description }) => `${name}: ${description}`);
 
-/** By object, as two objects need not come in the same order. What is tried again stands once. */
+/** By object, as two objects need not come in the same order. What is tried again appears once. */
 const byObject = (steps: readonly string[]) =>
   Object.fromEntries(
     [...Map.groupBy(steps, (step) => step.slice(0, step.indexOf(':')))].map(([name, own]) => [
@@ -22,7 +22,7 @@ const byObject = (steps: readonly string[]) =>
 const CLUSTER_NAME = 'DatabaseCluster orders';
 
 describe('makePlan()', () => {
-  it('has nothing to do where everything is as it is declared, and changes nothing of what it was given', async () => {
+  it('has nothing to do if everything is as declared, and changes nothing that it was given', async () => {
     const specs = {
       'DatabaseCluster orders': CLUSTER_SPEC,
       'DatabaseUser app': ON_ORDERS,
@@ -38,7 +38,7 @@ describe('makePlan()', () => {
     await world.end();
   });
 
-  it('takes a cloud for one, however the spaces spell its address', async () => {
+  it('treats a cloud as one, however the spaces spell its address', async () => {
     const specs = {
       'DatabaseSpace again': { ...SPACE, baseURL: 'https://cloud.simulator.test/' },
       'DatabaseCluster orders': CLUSTER_SPEC,
@@ -75,16 +75,16 @@ describe('makePlan()', () => {
     expect(plan.outcomes.find(({ name }) => name === 'DatabaseCluster shop/orders')?.end).toBeUndefined();
     const costly = await makePlan(await world.input({ 'DatabaseCluster more': CLUSTER_SPEC }), world.clock);
     expect(costly.steps.map(({ weight }) => weight)).toEqual(['costs', 'changes', 'changes', 'changes']);
-    // Nobody has used the login of what is new, whether or not it might have been taken over.
+    // Nobody has used the login of a new cluster, whether or not it might have been taken over.
     const adopting = { ...CLUSTER_SPEC, adoptionPolicy: 'IfExists' };
     const made = await makePlan(await world.input({ 'DatabaseCluster more': adopting }), world.clock);
     expect(made.steps.map(({ weight }) => weight)).toEqual(['costs', 'changes', 'changes', 'changes']);
-    // There is none beside it that works.
+    // No other login works beside it.
     expect(costly.steps[1]?.description).toBe('write a new password to the admin Secret');
     await world.end();
   });
 
-  it('tells first of what others need, and of what is deleted last, the other way round', async () => {
+  it('starts with what others need, and for deletions ends with it', async () => {
     const world = await aWorld({
       'DatabaseCluster legacy': CLUSTER_SPEC,
       'DatabaseUser old': { clusterRef: { name: 'legacy' } },
@@ -111,7 +111,7 @@ describe('makePlan()', () => {
     await world.end();
   });
 
-  it('goes on with a deletion that is under way, which applying a manifest does not take back', async () => {
+  it('continues a deletion that has begun, which applying a manifest does not undo', async () => {
     const spec = { ...CLUSTER_SPEC, deletionPolicy: 'Delete', deletionProtection: true };
     const world = await aWorld({ 'DatabaseCluster orders': spec });
     await world.remove('DatabaseCluster orders');
@@ -126,7 +126,7 @@ describe('makePlan()', () => {
     await world.end();
   });
 
-  it('goes on with what was paused where applying the manifest takes the annotation away', async () => {
+  it('continues what was paused if applying the manifest removes the annotation', async () => {
     const wanted = { 'DatabaseCluster orders': { ...CLUSTER_SPEC, storageSizeGB: 200 } };
     const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC });
     const ref = { namespace: 'shop', name: 'orders' };
@@ -143,7 +143,7 @@ describe('makePlan()', () => {
     await world.end();
   });
 
-  it('says what stays when an object goes', async () => {
+  it('says what stays when an object is deleted', async () => {
     const specs = {
       'DatabaseCluster orders': CLUSTER_SPEC,
       'DatabaseUser app': ON_ORDERS,
@@ -193,7 +193,7 @@ describe('makePlan()', () => {
     await world.end();
   });
 
-  it('knows of the Secrets that are named which are not there, and which lack a key', async () => {
+  it('reports Secrets that are named but do not exist, or lack a key', async () => {
     const own = (name: string, key = 'password') => ({ ...ON_ORDERS, passwordSecretRef: { name, key } });
     const specs = { 'DatabaseCluster orders': CLUSTER_SPEC, 'DatabaseUser stuck': own('nope') };
     const world = await aWorld(specs);
@@ -218,14 +218,14 @@ describe('makePlan()', () => {
     });
     await world.apply(wanted);
     expect(endsOf(await makePlan(await world.input(wanted), world.clock))).toEqual(endsOf(plan));
-    // Of what may not be read nothing is known, so it is taken to be as it should.
+    // Nothing is known of what may not be read, so it is assumed to be as it should.
     expect(endsOf(await makePlan({ ...input, secrets: new Map() }, world.clock))).toMatchObject({
       'DatabaseUser shop/new': 'LoginWorks',
     });
     await world.end();
   });
 
-  it("knows that a person's own password takes the place of the one that a user has, once", async () => {
+  it("knows that a person's own password replaces the one that a user has, once", async () => {
     const specs = { 'DatabaseCluster orders': CLUSTER_SPEC, 'DatabaseUser app': ON_ORDERS };
     const world = await aWorld(specs);
     const own = (key: string) => ({
@@ -244,7 +244,7 @@ describe('makePlan()', () => {
     await world.end();
   });
 
-  it('knows what becomes of a database whose object goes and that is on another cluster, by its status', async () => {
+  it('knows from its status what becomes of a database that is deleted and is on another cluster', async () => {
     const specs = {
       'DatabaseCluster orders': CLUSTER_SPEC,
       'Database orders': { ...ON_ORDERS, deletionPolicy: 'Delete' },
@@ -268,7 +268,7 @@ describe('makePlan()', () => {
     await world.end();
   });
 
-  it('knows that a space whose token is not there cannot be worked in', async () => {
+  it('knows that a space whose token does not exist cannot be worked in', async () => {
     const world = await aWorld({});
     const apiTokens = [{ level: 'write', secretRef: { name: 'nope' } }];
     const { objects, ...rest } = await world.input({
@@ -285,7 +285,7 @@ describe('makePlan()', () => {
     await world.end();
   });
 
-  it('says what is wrong now and that it cannot try, such as a token that the cloud refuses', async () => {
+  it('reports what is wrong now and that it cannot try, such as a token that the cloud refuses', async () => {
     const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC });
     const ref = { namespace: 'shop', name: 'cloud-write' };
     await world.kube.patch(SECRETS, ref, { data: { clientSecret: 'd3Jvbmc=' } });
@@ -311,12 +311,12 @@ describe('makePlan()', () => {
     await world.end();
   });
 
-  it('knows by the labels of a namespace whom a space admits', async () => {
+  it('knows from the labels of a namespace whether a space admits it', async () => {
     const selector = { matchLabels: { team: 'shop' } };
     const space = { ...SPACE, allowedNamespaces: { from: 'Selector', selector } };
     const world = await aWorld({ 'DatabaseCluster orders': { ...CLUSTER_SPEC, deletionPolicy: 'Delete' } });
     const { objects, ...rest } = await world.input({}, ['DatabaseCluster orders']);
-    // The space lies in another namespace than the cluster.
+    // The space is in a namespace other than that of the cluster.
     const elsewhere = objects.map((planned) => {
       const moved = (object: AnyObject | undefined): AnyObject | undefined =>
         object &&
@@ -409,7 +409,7 @@ describe('makePlan()', () => {
       );
     await fc.assert(
       fc.asyncProperty(state, state, async (from, wanted) => {
-        // What begins while its cluster is left alone, suspended or deleted, gets as far as it gets in the time that is left.
+        // What begins while its cluster is left alone, suspended or deleted gets as far as it can in the remaining time.
         const lasting = Object.keys(wanted).filter((name) => name in from && name !== CLUSTER_NAME);
         const same = Object.fromEntries(lasting.map((name) => [name, from[name] ?? {}]));
         const next = wanted[CLUSTER_NAME];

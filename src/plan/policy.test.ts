@@ -16,7 +16,7 @@ describe('makePlan() of a space', () => {
     return outcomes.find(({ name }) => name === 'DatabaseSpace shop/next')?.end;
   };
 
-  it('says of a base URL that is not https what the operator says', async () => {
+  it('says the same as the operator about a base URL that is not https', async () => {
     expect(await endOf(CLEAR)).toEqual({
       ready: 'False',
       reason: 'BaseURLNotAllowed',
@@ -30,7 +30,7 @@ describe('makePlan() of a space', () => {
       expect(await endOf(baseURL, told), baseURL).toMatchObject({ ready: 'True' });
   });
 
-  it('says of one that the operator does not list what the operator says', async () => {
+  it('says the same as the operator about a base URL that it does not list', async () => {
     const told = { allowedBaseURLs: ['https://cloud.example.com'] };
     expect(await endOf('https://other.example.com', told)).toMatchObject({
       reason: 'BaseURLNotAllowed',
@@ -40,7 +40,7 @@ describe('makePlan() of a space', () => {
   });
 });
 
-it('makePlan() says of a server that is reached by http what the operator says', async () => {
+it('makePlan() says the same as the operator about a server that is reached by http', async () => {
   const world = await aWorld({});
   const { baseURL } = world.simulator;
   const specs = {
@@ -65,13 +65,13 @@ describe('policyOf()', () => {
   });
 
   it.each([
-    ['takes http for allowed that the operator lists a space by', CLEAR, listed, true],
-    ['whatever else is wrong with that', CLEAR, { ...listed, ...condition('CloudUnreachable') }, true],
-    ['but not where it says no', CLEAR, { ...listed, ...condition('BaseURLNotAllowed') }, false],
-    ['nor before it has listed it', CLEAR, { observedGeneration: 1 }, false],
+    ['treats http as allowed if the operator lists a space with it', CLEAR, listed, true],
+    ['whatever else is wrong with that space', CLEAR, { ...listed, ...condition('CloudUnreachable') }, true],
+    ['but not if the operator refuses it', CLEAR, { ...listed, ...condition('BaseURLNotAllowed') }, false],
+    ['nor before it has listed the space', CLEAR, { observedGeneration: 1 }, false],
     ['nor before it has seen the URL', CLEAR, { ...listed, observedGeneration: 0 }, false],
-    ['nor of loopback', 'http://localhost:8080', listed, false],
-    ['nor of https', 'https://cloud.example.com', listed, false],
+    ['nor for loopback', 'http://localhost:8080', listed, false],
+    ['nor for https', 'https://cloud.example.com', listed, false],
   ])('%s', async (_what, baseURL, status, allowHTTP) => {
     const world = await aWorld({});
     const objects = (await world.input(space(baseURL))).objects.map((each) => {
@@ -83,7 +83,7 @@ describe('policyOf()', () => {
     expect(policyOf({ ...NOTHING_TOLD, allowHTTP: true }, objects)).toMatchObject({ allowHTTP: true });
   });
 
-  it('takes http for allowed by which the operator reaches a server', async () => {
+  it('treats http as allowed if the operator reaches a server with it', async () => {
     const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC });
     const { objects } = await world.input({});
     const at = (endpoint: string) =>

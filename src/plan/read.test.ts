@@ -8,11 +8,11 @@ import type { Document, Manifest } from './manifests.ts';
 import type { PlannedObject } from './objects.ts';
 import { readObjects } from './read.ts';
 
-it('readObjects() tells of the objects as they are, too, without a further list', async () => {
+it('readObjects() returns the objects as they are, too, without a further list', async () => {
   const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC, 'DatabaseUser app': ON_ORDERS });
   const list = vi.spyOn(world.kube, 'list');
   const given = { namespace: 'default', documents: [], deleted: new Set(['DatabaseUser shop/app']) };
-  // Nothing is dry-run where there are no manifests.
+  // Nothing is dry-run if there are no manifests.
   const read = await readObjects(world.kube as unknown as KubeClient, given, new AbortController().signal);
   const goes = (objects: readonly PlannedObject[]) =>
     objects.filter(({ wanted }) => wanted === undefined).map(({ key }) => key);

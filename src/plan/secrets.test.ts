@@ -7,7 +7,7 @@ import { readSecrets } from './secrets.ts';
 
 const { signal } = new AbortController();
 
-/** Those that the objects of `read` name. */
+/** The Secrets that the objects of `read` name. */
 const NAMED = ['app-connection', 'cloud-admin', 'cloud-read', 'cloud-write', 'factory-login', 'orders-admin', 'own'];
 
 async function read(get: KubeApi['get'], documents: readonly Document[] = []) {
@@ -21,7 +21,7 @@ async function read(get: KubeApi['get'], documents: readonly Document[] = []) {
 }
 
 describe('readSecrets()', () => {
-  it('looks at each that an object names, and keeps no value of it', async () => {
+  it('looks at each Secret that an object names, and keeps no value of it', async () => {
     const labels = { team: 'shop' };
     const data = { password: Buffer.from('very-secret').toString('base64'), empty: '' };
     const { seen, notes } = await read(async (_resource, { name }) =>
@@ -36,13 +36,13 @@ describe('readSecrets()', () => {
     expect(notes).toEqual([]);
   });
 
-  it('takes those of the manifests for there', async () => {
+  it('assumes that those in the manifests exist', async () => {
     const manifest = { kind: 'Secret', metadata: { name: 'own' }, stringData: { password: 'x' } };
     const { seen } = await read(async () => undefined, [{ where: 'a.yaml', manifest }]);
     expect(seen.get('shop/own')?.keys).toEqual(new Set(['password']));
   });
 
-  it('says which keys of one in the manifests have another value than in the cluster, and no value', async () => {
+  it('says which keys of a Secret in the manifests differ in value from the cluster, and shows no value', async () => {
     const base64 = (text: string) => Buffer.from(text).toString('base64');
     const there = { password: base64('canary-old'), same: base64('s'), other: base64('o') };
     const object = { metadata: { name: 'own', uid: 'u', resourceVersion: '1' }, type: 'Opaque', data: there };
@@ -57,7 +57,7 @@ describe('readSecrets()', () => {
     expect((await read(get, [{ where: 'a.yaml', manifest: same }])).notes).toEqual([]);
   });
 
-  it('says once of a namespace that its Secrets may not be read', async () => {
+  it('says once for a namespace that its Secrets may not be read', async () => {
     const { seen, notes } = await read(async () => {
       throw new KubeError('no', { status: 403 });
     });
@@ -67,7 +67,7 @@ describe('readSecrets()', () => {
     ]);
   });
 
-  it('takes nothing on trust where all that may not be read is in the manifests', async () => {
+  it('assumes nothing if everything that may not be read is in the manifests', async () => {
     const documents = NAMED.map((name) => ({ where: 'a.yaml', manifest: { kind: 'Secret', metadata: { name } } }));
     const { seen, notes } = await read(async () => {
       throw new KubeError('no', { status: 403 });

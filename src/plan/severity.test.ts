@@ -25,7 +25,7 @@ test.each<[string, Outcome, Plan['steps'], ReturnType<typeof severityOf>]>([
   ['an object that is refused', outcome({ change: 'update', end: ended('False') }), [], 'fails'],
   ['an object that waits for another', outcome({ change: 'create', end: ended('Unknown') }), [], 'changes'],
   [
-    'an object that is refused, where another is destroyed',
+    'an object that is refused, while another is destroyed',
     outcome({ end: ended('False') }),
     [step('destroys')],
     'destroys',

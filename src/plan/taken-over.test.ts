@@ -5,7 +5,7 @@ import { SECRETS } from '../kube/api.ts';
 import type { PlannedObject } from './objects.ts';
 import { makePlan, type Plan } from './plan.ts';
 
-/* Clusters that are there, and that an object takes over: what is on their servers nobody asks for a plan. */
+/* Existing clusters that an object takes over: a plan does not ask their servers what is on them. */
 
 const CLUSTER = 'DatabaseCluster orders';
 const TAKEN = { [CLUSTER]: { ...CLUSTER_SPEC, adoptionPolicy: 'IfExists' } };
@@ -20,7 +20,7 @@ const endsOf = ({ outcomes }: Plan) => outcomes.map(({ name, end }) => `${name} 
 const plan = async (world: World, specs: Specs) => makePlan(await world.input(specs), world.clock);
 const done = async (world: World, specs: Specs) => (await world.stepsSince(() => world.apply(specs))).toSorted();
 
-/** Its object was deleted, and it stayed, with what is on it. */
+/** Its object was deleted, and it stayed, with everything on it. */
 async function keptWorld(): Promise<World> {
   const world = await aWorld({ [CLUSTER]: CLUSTER_SPEC, ...BESIDE });
   await world.remove(CLUSTER);
@@ -28,7 +28,7 @@ async function keptWorld(): Promise<World> {
 }
 
 describe('makePlan() of a cluster that is taken over', () => {
-  it('has nothing to do for one that was kept, as its login, users and databases are known', async () => {
+  it('has nothing to do for a cluster that was kept, as its login, users and databases are known', async () => {
     const world = await keptWorld();
     const planned = await plan(world, { ...TAKEN, ...BESIDE });
     expect(stepsOf(planned)).toEqual([]);
@@ -43,7 +43,7 @@ describe('makePlan() of a cluster that is taken over', () => {
     await world.end();
   });
 
-  it('resumes one that was suspended when its object went, and applies no schema again', async () => {
+  it('resumes a cluster that was suspended when its object was deleted, and applies no schema again', async () => {
     const world = await aWorld({ [CLUSTER]: { ...CLUSTER_SPEC, deletionPolicy: 'Suspend' }, ...BESIDE });
     await world.remove(CLUSTER);
     const planned = await plan(world, { ...TAKEN, ...BESIDE });
@@ -52,7 +52,7 @@ describe('makePlan() of a cluster that is taken over', () => {
     await world.end();
   });
 
-  it('does what is due besides, and says what it cannot know', async () => {
+  it('does what else is due, and says what it cannot know', async () => {
     const world = await keptWorld();
     const wanted = { ...TAKEN, ...BESIDE, 'DatabaseUser report': ON_ORDERS };
     const planned = await plan(world, wanted);
@@ -64,7 +64,7 @@ describe('makePlan() of a cluster that is taken over', () => {
     await world.end();
   });
 
-  it('says so where its Secret may not be read', async () => {
+  it('says so if its Secret may not be read', async () => {
     const world = await keptWorld();
     const planned = await makePlan(
       { ...(await world.input({ ...TAKEN, ...BESIDE })), secrets: new Map() },
@@ -75,7 +75,7 @@ describe('makePlan() of a cluster that is taken over', () => {
     await world.end();
   });
 
-  it('knows that its login is lost where its Secret is gone', async () => {
+  it('knows that its login is lost if its Secret is gone', async () => {
     const world = await keptWorld();
     const input = await world.input({ ...TAKEN, ...BESIDE });
     const secrets = new Map([...input.secrets, ['shop/orders-admin', undefined] as const]);
@@ -85,12 +85,12 @@ describe('makePlan() of a cluster that is taken over', () => {
     await world.end();
   });
 
-  it('takes it that a foreign one has the login of new clusters, or the one that the object names', async () => {
+  it('assumes that a foreign cluster has the login of new clusters, or the one that the object names', async () => {
     const world = await aWorld({});
     world.simulator.deployForeign({ id: 'orders', version: CLUSTER_SPEC.version });
     await world.clock.advance(100_000);
     const foreign = await plan(world, TAKEN);
-    // Whoever uses that login is signed out.
+    // Anybody who uses that login is signed out.
     const replaces = ({ steps }: Plan) =>
       steps.filter(({ weight }) => weight === 'interrupts').map((step) => step.description);
     expect(replaces(foreign)).toEqual([
@@ -111,7 +111,7 @@ describe('makePlan() of a cluster that is taken over', () => {
     await world.end();
   });
 
-  it('says it of one that was only observed when it is to be managed, and not before', async () => {
+  it('says so for a cluster that was only observed when it should be managed, and not before', async () => {
     const observed = { ...TAKEN[CLUSTER], managementPolicy: 'Observe' };
     const world = await aWorld({});
     world.simulator.deployForeign({ id: 'orders', version: CLUSTER_SPEC.version });
@@ -125,7 +125,7 @@ describe('makePlan() of a cluster that is taken over', () => {
     await world.end();
   });
 
-  it('says it of one that came in the place of another where a person accepts it, and not before', async () => {
+  it('says so for a cluster that replaced another when a person accepts it, and not before', async () => {
     const world = await aWorld({ [CLUSTER]: CLUSTER_SPEC });
     world.simulator.replaceCluster('orders');
     await world.clock.advance(100_000);

@@ -14,7 +14,7 @@ const planOf = (...outcomes: readonly Outcome[]): Plan => ({
 const show = (plan: Plan) => planText(plan, styleFor(false));
 
 describe('planText()', () => {
-  it('says of nothing that there is nothing to do', () => {
+  it('says that there is nothing to do if there is nothing', () => {
     expect(show(planOf(same))).toBe('Nothing to do: everything is as declared.\n');
   });
 
@@ -86,7 +86,7 @@ Note: Nobody was asked
 `);
   });
 
-  it('shows once what is tried again and again, and counts it as no cost', () => {
+  it('shows once what is tried again and again, and does not count it as a cost', () => {
     const refused: Outcome = {
       name: 'DatabaseCluster shop/other',
       change: 'create',
@@ -105,7 +105,7 @@ Note: Nobody was asked
 `);
   });
 
-  it('says of a deletion that destroys nothing what stays', () => {
+  it('says what stays for a deletion that destroys nothing', () => {
     const gone: Outcome = {
       name: 'DatabaseCluster shop/orders',
       change: 'delete',
@@ -121,7 +121,7 @@ Note: Nobody was asked
 `);
   });
 
-  it('says of a deletion that waits what is destroyed later', () => {
+  it('says what is destroyed later for a deletion that waits', () => {
     const waits: Outcome = {
       name: 'DatabaseUser shop/app',
       change: 'delete',
@@ -141,7 +141,7 @@ Note: Nobody was asked
 `);
   });
 
-  it('shows apart, and does not count, what is due anyway', () => {
+  it('shows separately, and does not count, what is due anyway', () => {
     const due: Outcome = {
       ...same,
       steps: [{ description: 'resume it', weight: 'costs' }],
@@ -170,7 +170,7 @@ Nothing to do because of this.
 });
 
 describe('changesOf()', () => {
-  it('compares field by field, and lists whole', () => {
+  it('compares field by field, and lists as a whole', () => {
     const from = { a: 1, b: { c: 'x', d: true }, list: [1] };
     const to = { a: 1, b: { c: 'y' }, list: [1, 2], e: 'new' };
     expect(changesOf(from, to)).toEqual([

@@ -23,7 +23,7 @@ describe('answerText()', () => {
     expect(answerText(rows)).toBe('p            n\nperson 0x1e  Ada\nperson\n2 rows\n');
   });
 
-  it('shows structs, and concepts of a kind that is not known, as JSON, with big integers as they are', () => {
+  it('shows structs, and concepts of an unknown kind, as JSON, with big integers as they are', () => {
     const struct = { street: 'Elm', number: 9_007_199_254_740_993n };
     const cells = new Map([
       ['s', { kind: 'value', value: struct, valueType: 'address' } as const],
@@ -46,7 +46,7 @@ describe('answerText()', () => {
 });
 
 describe('answerJson()', () => {
-  it('keeps all that there is', () => {
+  it('keeps everything', () => {
     expect(JSON.parse(answerJson(rows))).toMatchObject({
       queryType: 'read',
       answers: [{ n: { value: 'Ada' }, p: { iid: '0x1e' } }, { p: { label: 'person' } }],

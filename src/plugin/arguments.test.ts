@@ -21,6 +21,6 @@ test.each([
     ['-n', 'shop'],
   ],
   [[], []],
-])('commandFirst() makes %j to %j', (typed, meant) => {
+])('commandFirst() turns %j into %j', (typed, meant) => {
   expect(commandFirst(typed)).toEqual(meant);
 });

@@ -13,7 +13,7 @@ describe('rotate', () => {
     });
   const outcome = (item: ReturnType<typeof user>) => CHANGES['rotate']?.outcome(item, 'now', user('1', 'before'));
 
-  it('is done when the Secret was verified again, not when the asking was written down', () => {
+  it('is done when the Secret was verified again, not when the request was recorded', () => {
     expect(outcome(user('1', 'before'))).toBeUndefined();
     expect(outcome(user('1', 'now'))).toBeUndefined();
     expect(outcome(user('2', 'before'))).toBeUndefined();
@@ -33,7 +33,7 @@ describe('suspend', () => {
 });
 
 describe('failureOf()', () => {
-  it('is what a person must mend', () => {
+  it('is what a person must fix', () => {
     const stuck = anItem('DatabaseCluster', 'shop/orders', { ready: ['False', 'InvalidSpec', 'No'], stalled: true });
     expect(failureOf(stuck)).toBe('InvalidSpec: No');
     expect(failureOf(anItem('DatabaseCluster', 'shop/orders'))).toBeUndefined();
@@ -41,7 +41,7 @@ describe('failureOf()', () => {
 });
 
 describe('progressOf()', () => {
-  it('says what the object does that is waited for', () => {
+  it('says what the awaited object is doing', () => {
     const waiting = ['Unknown', 'WaitingForCluster', 'It waits'] as const;
     const item = anItem('DatabaseUser', 'shop/app', { spec: { clusterRef: { name: 'orders' } }, ready: waiting });
     const resuming = anItem('DatabaseCluster', 'shop/orders', {

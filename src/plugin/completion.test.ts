@@ -18,21 +18,21 @@ const sources: Sources = {
 describe('completionsOf()', () => {
   it.each([
     ['commands', [''], ['query', 'status', 'suspend']],
-    ['commands that begin so', ['su'], ['suspend']],
+    ['commands that begin like this', ['su'], ['suspend']],
     ['flags', ['status', '--w'], ['--watch']],
     ['kinds', ['status', 'databasec'], ['databasecluster/']],
     ['names of the kind', ['status', 'databasecluster/o'], ['databasecluster/orders', 'databasecluster/other']],
-    ['names of clusters where only these are taken', ['query', ''], ['orders', 'other', 'stock']],
+    ['names of clusters if only these are accepted', ['query', ''], ['orders', 'other', 'stock']],
     ['nothing after these', ['query', 'orders', ''], []],
     ['commands after the flags of a connection', ['-n', 'shop', 'su'], ['suspend']],
-    ['names after them, wherever they stand', ['--context=c', 'query', '-n', 'shop', 'st'], ['stock']],
+    ['names after them, wherever the flags are', ['--context=c', 'query', '-n', 'shop', 'st'], ['stock']],
     [
-      'names from where they lead',
+      'names from the cluster that the flags point to',
       ['--context=c', 'status', '-n', 'shop', '--kubeconfig', 'k', 'databasespace/'],
       ['databasespace/--context=c -n shop --kubeconfig k'],
     ],
-    ['nothing for what stands for none of these', ['status', '--namespace', ''], []],
-    ['nothing for a command that is not there', ['nothing', ''], []],
+    ['nothing for a word that is none of these', ['status', '--namespace', ''], []],
+    ['nothing for a command that does not exist', ['nothing', ''], []],
   ])('offers %s', async (_what, words, expected) => {
     expect(await completionsOf(words, sources)).toEqual(expected);
   });

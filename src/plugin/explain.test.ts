@@ -40,28 +40,28 @@ describe('explainText()', () => {
     );
   });
 
-  it('says of what is paused how to have it go on, also where it is Ready', () => {
+  it('says how to let a paused object go on, even if it is Ready', () => {
     const text = explain(anItem('DatabaseCluster', 'shop/orders', { annotations: { 'mooring.dev/paused': 'true' } }));
     expect(text).toContain(
       'Paused\n  Mooring changes nothing about it until: kubectl mooring unpause databasecluster/orders --namespace shop',
     );
   });
 
-  it('says of what is paused that nothing comes before it is unpaused', () => {
+  it('says that nothing happens to a paused object before it is unpaused', () => {
     const paused = { annotations: { 'mooring.dev/paused': 'true' }, ready: ['Unknown', 'Paused', 'It is'] as const };
     expect(explain(anItem('DatabaseCluster', 'shop/orders', paused))).toContain(
       'Next try\n  Not before it is unpaused.\n',
     );
   });
 
-  it('tells of annotations that mean nothing, as status does', () => {
+  it('reports annotations that mean nothing, as status does', () => {
     const item = anItem('DatabaseCluster', 'shop/orders', { annotations: { 'mooring.dev/paused': 'True' } });
     const mistake = 'Annotation mooring.dev/paused is "True", which means nothing: write "true"';
     expect(explain(item)).toContain(`Annotations\n  ${mistake}\n`);
     expect(explanationOf({ items: [item], hidden: new Set() }, item)).toMatchObject({ mistakes: [mistake] });
   });
 
-  it('gives the whole command that takes over a cluster which came in the place of another', () => {
+  it('gives the whole command that takes over a cluster which replaced another', () => {
     const message =
       'It is left alone. To take it over, annotate mooring.dev/accept-identity=2026-11-21T10:00:00.000Z, but there is "b"';
     const item = anItem('DatabaseCluster', 'shop/orders', { ready: ['False', 'IdentityChanged', message] });
@@ -70,7 +70,7 @@ describe('explainText()', () => {
     );
   });
 
-  it('does not send to the message, which stands above, but for more than that', () => {
+  it('does not refer to the message, which is shown above, unless there is more to do', () => {
     const refused = { ready: ['False', 'RefusedByServer', 'Too short: write more'] as const, stalled: true };
     const user = anItem('DatabaseUser', 'shop/app', refused);
     expect(explain(user)).not.toContain('What to do');
@@ -81,7 +81,7 @@ describe('explainText()', () => {
     );
   });
 
-  it('has nobody delete what stands for a cluster that is there, as that may destroy it', () => {
+  it('does not advise deleting an object with an existing cluster, as that may destroy it', () => {
     const refused = { ready: ['False', 'RefusedByCloud', 'Too large'] as const, stalled: true };
     expect(explain(anItem('DatabaseCluster', 'shop/orders', refused))).toContain(
       'such as version, while no cluster was created: delete the object and apply it again',
@@ -102,7 +102,7 @@ describe('explainText()', () => {
     expect(text).toContain('What to do\n  For DatabaseSpace shop/production: Correct client id and client secret');
   });
 
-  it('leaves out of where it comes from what is Ready', () => {
+  it('leaves out causes that are Ready', () => {
     const space = anItem('DatabaseSpace', 'shop/production', { ready: ['True', 'Observed', 'It is observed'] });
     const cluster = anItem('DatabaseCluster', 'shop/orders', {
       spec: { spaceRef: { name: 'production' } },
@@ -118,7 +118,7 @@ describe('explainText()', () => {
     expect(text).not.toContain('DatabaseSpace shop/production');
   });
 
-  it('says of what nobody has looked at yet what was before, and that no operator seems to be running', () => {
+  it('says what was before if nobody has looked yet, and that no operator seems to be running', () => {
     const works = ['True', 'LoginWorks', 'User "app" signs in'] as const;
     const item = anItem('DatabaseUser', 'shop/app', { generation: 2, deleted: true, ready: works });
     const operator = 'No operator seems to be running: it is so';
@@ -165,14 +165,14 @@ Deletion
     expect(missing({ conditions: rests })).toBeUndefined();
   });
 
-  it('warns of what will not stay as it is, with what to do', () => {
+  it('warns about what will not stay as it is, with what to do', () => {
     const message = 'The space is observed, but Secret "cloud-admin" is being deleted';
     const text = explain(anItem('DatabaseSpace', 'shop/production', { ready: ['True', 'SecretDeleting', message] }));
     expect(text).toContain(`Why\n  ${message}`);
     expect(text).toContain('What to do\n  Put its contents into a Secret of another name');
   });
 
-  it('says of what is being deleted since when, what holds it, and how to let it go', () => {
+  it('says of an object being deleted since when, what holds it, and how to let it go', () => {
     const item = anItem('DatabaseCluster', 'shop/orders', {
       deleted: true,
       finalizers: ['mooring.dev/cluster', 'example.com/audit'],
@@ -190,7 +190,7 @@ Deletion
     });
   });
 
-  it('does not say of a pass that failed that there was no answer, as nothing may have been asked', () => {
+  it('does not say that a failed pass had no answer, as it may have asked nothing', () => {
     const failed = (operation: string, more: object = {}) =>
       explain(
         anItem('DatabaseSpace', 'shop/production', {
@@ -201,11 +201,11 @@ Deletion
     expect(failed('Reconcile')).toBe('Reconcile, 60s ago');
     expect(failed('Reconcile', { httpStatus: 500 })).toBe('Reconcile, 60s ago: HTTP 500');
     expect(failed('list')).toBe('list, 60s ago: no answer');
-    // All of it stands above.
+    // All of it is shown above.
     expect(failed('Reconcile', { message: 'Secret "cloud" has no key' })).toBeUndefined();
   });
 
-  it('says of what is Ready nothing that is not the case', () => {
+  it('says nothing of a Ready object that is not the case', () => {
     const text = explain(anItem('Database', 'shop/orders', { spec: { name: 'orders' } }));
     expect(text).not.toMatch(/What to do|Last error|Missing|Next try|Comes from/);
   });
@@ -227,7 +227,7 @@ Deletion
 });
 
 describe('reasonHelp()', () => {
-  it('finds the row for the kind where a reason means different things', () => {
+  it('finds the row for the kind if a reason means different things', () => {
     expect(reasonHelp('DatabaseSpace', 'SpaceNotFound')?.remedy).toContain('teamID');
     expect(reasonHelp('DatabaseCluster', 'SpaceNotFound')?.chapter).toBe('Waiting for something else');
   });

@@ -24,7 +24,7 @@ const exported = (...args: Parameters<typeof exportText>) =>
   loadAll(exportText(...args)).filter(Boolean) as { metadata: { name: string }; spec: Record<string, unknown> }[];
 
 describe('exportText()', () => {
-  it('writes for a cluster that nobody stands for a manifest that is valid and only observes it', () => {
+  it('writes, for a cluster that no object stands for, a valid manifest that only observes it', () => {
     const [manifest] = exported([cluster], [], options);
     expect(manifest).toEqual({
       apiVersion: 'mooring.dev/v1alpha1',
@@ -48,7 +48,7 @@ describe('exportText()', () => {
     expect(parseSpec(databaseClusterDefinition, manifest?.spec).ok).toBe(true);
   });
 
-  it('leaves out what the cloud does not say, and lets through what is not listed', () => {
+  it('leaves out what the cloud does not say, and passes on what is not listed', () => {
     const [manifest] = exported([{ ...cluster, machineType: 'new.huge', version: undefined }], [], options);
     expect(manifest?.spec).toMatchObject({ allowUnlisted: true, machineType: 'new.huge' });
     expect(manifest?.spec).not.toHaveProperty('version');
@@ -58,7 +58,7 @@ describe('exportText()', () => {
     expect(exported([{ ...cluster, status: 'suspended' }], [], options)[0]?.spec['state']).toBe('Suspended');
   });
 
-  it('shows what objects stand for as it is declared, or not at all where that is asked for', () => {
+  it('shows clusters that objects stand for as they are declared, or not at all if that is asked for', () => {
     const spec = {
       spaceRef: { name: 'production', namespace: 'platform' },
       clusterID: 'old_reports',
@@ -69,7 +69,7 @@ describe('exportText()', () => {
     expect(exportText([cluster], [owner], { ...options, unmanagedOnly: true })).toMatch(/^# Nothing/);
   });
 
-  it('says of a cluster whose id no object can name that it is left out, and of none that there is none', () => {
+  it('says that a cluster whose id no object can name is left out, and not that there is none', () => {
     const odd = { ...cluster, id: 'Odd\nkind: Secret' };
     const text = exportText([odd, cluster], [], options);
     expect(text).toContain('\n# Left out, as no object can name it: cluster "Odd\\nkind: Secret"\n---\n');
@@ -78,24 +78,24 @@ describe('exportText()', () => {
     expect(exportText([], [], options)).toBe('# Nothing: the space has no clusters.\n');
   });
 
-  it.each(['\u2028', '\u2029', '\u0085', '\r'])('has nothing of an id below the line that names it: %j', (end) => {
+  it.each(['\u2028', '\u2029', '\u0085', '\r'])('keeps an id within the line that names it: %j', (end) => {
     const odd = { ...cluster, id: `x${end}kind: Secret${end}#` };
     const line = exportText([odd], [], options);
     expect(line).not.toContain(end);
     expect(line).toMatch(/^# Left out.*kind: Secret.*\n$/);
   });
 
-  it('gives a long id a name that the API server takes', () => {
+  it('gives a long id a name that the API server accepts', () => {
     const id = `${'a'.repeat(59)}-b`;
     expect(exported([{ ...cluster, id }], [], options)[0]?.metadata.name).toBe('a'.repeat(59));
   });
 
-  it('leaves alone what has the name already, as applying would change that', () => {
+  it('leaves alone an object that already has the name, as applying would change it', () => {
     const [manifest] = exported([cluster], [], { ...options, taken: ['old-reports', 'other'] });
     expect(manifest).toMatchObject({ metadata: { name: 'old-reports-2' }, spec: { clusterID: 'old_reports' } });
   });
 
-  it('gives no two manifests one name', () => {
+  it('gives no two manifests the same name', () => {
     const ids = ['a_b', 'a-b'].map((id) => ({ ...cluster, id }));
     expect(exported(ids, [], options).map(({ metadata }) => metadata.name)).toEqual(['a-b', 'a-b-2']);
   });

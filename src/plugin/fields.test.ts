@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { specFields, statusFields } from './fields.ts';
 
-it('says what there is in words, without what only the operator needs', () => {
+it('describes a status in words, without what only the operator needs', () => {
   const lines = statusFields({
     observedGeneration: 3,
     conditions: [],
@@ -36,7 +36,7 @@ it('says what there is in words, without what only the operator needs', () => {
   expect(statusFields(undefined)).toEqual([]);
 });
 
-it('says what is declared by the names that stand in a manifest, and shortens what is long', () => {
+it('describes a spec with the names in a manifest, and shortens long values', () => {
   const lines = specFields({
     spaceRef: { name: 'production' },
     apiTokens: [{ level: 'write', secretRef: { name: 'cloud', clientIDKey: 'id' } }],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { helpRows } from './help.ts';
 
-test('helpRows() are as wide as a narrow window at most, each with its text in a column of its own', () => {
+test('helpRows() are at most as wide as a narrow window, each with its text in a column of its own', () => {
   const about =
     'how long other replicas wait after the last sign of the one that acts, and what else there is to say of that';
   expect(

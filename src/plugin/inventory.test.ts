@@ -16,7 +16,7 @@ const put = (to: FakeKube, kind: string, namespace: string, name: string, spec: 
   to.create(resource(kind), namespace, { metadata: { name }, spec });
 const on = (name: string, namespace: string) => ({ clusterRef: { name, namespace } });
 
-/** Counts what is asked; `forbids`: whom it refuses. */
+/** Counts the requests; `forbids`: which of them it refuses. */
 function counting(to: FakeKube, forbids: (verb: string, plural: string, namespace?: string) => boolean = () => false) {
   const calls: string[] = [];
   const ask = <T>(verb: string, { plural }: Resource, namespace: string | undefined, answer: () => Promise<T>) => {
@@ -52,7 +52,7 @@ describe('loadInventory()', () => {
     expect(calls).toHaveLength(4 + 2 + 1);
   });
 
-  it('lists elsewhere what would be many reads', async () => {
+  it('lists elsewhere instead of making many reads', async () => {
     const server = kube();
     for (let index = 0; index < 50; index++) {
       await put(server, 'DatabaseUser', 'shop', `app-${index}`, on(`c-${index}`, 'platform'));
@@ -66,7 +66,7 @@ describe('loadInventory()', () => {
     expect(calls).toHaveLength(4 + 1 + 1);
   });
 
-  it('shows what may be listed, says what may not, and does not call what is hidden absent', async () => {
+  it('shows what may be listed, says what may not, and does not call hidden objects absent', async () => {
     const server = kube();
     await put(server, 'DatabaseUser', 'shop', 'app', on('orders', 'shop'));
     await put(server, 'DatabaseUser', 'shop', 'far', on('orders', 'platform'));
@@ -77,7 +77,7 @@ describe('loadInventory()', () => {
     expect(refused).toEqual(['cannot list databaseclusters']);
   });
 
-  it('fails where nothing may be listed', async () => {
+  it('fails if nothing may be listed', async () => {
     const { api } = counting(kube(), () => true);
     await expect(loadInventory(api, 'shop', signal)).rejects.toThrow('cannot list databasespaces');
   });

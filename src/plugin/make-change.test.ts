@@ -14,7 +14,7 @@ import { type ChangeTools, makeChange } from './make-change.ts';
 
 const ref = { namespace: 'shop', name: 'orders' };
 
-/** A cluster that runs, and nobody who works on it. */
+/** A cluster that runs, and no operator that works on it. */
 async function aDesk(annotations: Readonly<Record<string, string>> = {}) {
   const clock = virtualClock();
   const statusDefaults = { databaseclusters: { observedGeneration: -1 } };
@@ -63,7 +63,7 @@ async function aDesk(annotations: Readonly<Record<string, string>> = {}) {
     if (await kube.get(LEASES, { namespace, name })) await kube.patch(LEASES, { namespace, name }, { spec });
     else await kube.create(LEASES, namespace, { metadata: { name }, spec });
   };
-  /** Of the operator, renewed at this time; that of a node is renewed now. */
+  /** The operator's Lease, renewed at this time; that of a node is renewed now. */
   const lease = async (atMs: number) => {
     await renew('kube-node-lease', 'node-1', 0);
     await renew('mooring-system', 'mooring', atMs);
@@ -73,7 +73,7 @@ async function aDesk(annotations: Readonly<Record<string, string>> = {}) {
 }
 
 describe('makeChange()', () => {
-  it('sets it, tells what goes on, and says the outcome', async () => {
+  it('sets it, reports progress, and says the outcome', async () => {
     const desk = await aDesk();
     const { end } = await desk.make('suspend');
     await desk.clock.advance(1_000);
@@ -96,7 +96,7 @@ describe('makeChange()', () => {
     expect(text).toContain(sign);
   });
 
-  it('asks whether one runs where nothing is heard of it, and no Lease tells', async () => {
+  it('asks whether an operator runs if nothing is heard of it, and no Lease shows it', async () => {
     const desk = await aDesk();
     const { end } = await desk.make('suspend', { timeoutMs: 30_000 });
     await desk.clock.advance(19_000);
@@ -111,7 +111,7 @@ describe('makeChange()', () => {
     );
   });
 
-  it('counts for that from when it was last at work', async () => {
+  it('counts the time from when the operator was last at work', async () => {
     const desk = await aDesk();
     const { end } = await desk.make('suspend', { timeoutMs: 90_000 });
     await desk.clock.advance(5_000);
@@ -125,7 +125,7 @@ describe('makeChange()', () => {
     await end(90_000);
   });
 
-  it('asks so of a password too, which changes no generation, and not once it was begun', async () => {
+  it('asks this for a password too, which changes no generation, and not once it was begun', async () => {
     const desk = await aDesk();
     const { end } = await desk.make('rotate', { timeoutMs: 60_000 });
     await desk.clock.advance(25_000);
@@ -138,7 +138,7 @@ describe('makeChange()', () => {
     expect(text).toContain('and Mooring goes on with it.');
   });
 
-  it('stops saying so when one runs', async () => {
+  it('stops saying so when an operator runs', async () => {
     const desk = await aDesk();
     await desk.lease(-300_000);
     const { end } = await desk.make('suspend', { timeoutMs: 18_000 });
@@ -160,7 +160,7 @@ describe('makeChange()', () => {
     },
   );
 
-  it('sets nothing where nothing would come of it, and says so at once', async () => {
+  it('sets nothing if nothing would come of it, and says so at once', async () => {
     const desk = await aDesk({ 'mooring.dev/paused': 'true' });
     const { ended } = await desk.make('suspend');
     expect(await ended).toEqual({ code: 1, text: expect.stringMatching(/^Nothing was set\. It is paused/) });
@@ -196,7 +196,7 @@ describe('makeChange()', () => {
     );
   });
 
-  it('says after a time-out in which no look ended that nothing was seen', async () => {
+  it('says after a time-out in which no look was completed that nothing was seen', async () => {
     const desk = await aDesk();
     let isSet = false;
     const api: KubeApi = {
@@ -241,7 +241,7 @@ describe('makeChange()', () => {
     expect(desk.lines.filter((line) => line.includes('is tried again: Refused'))).toHaveLength(1);
   });
 
-  it('does not claim that anything was set where the answer to that was lost', async () => {
+  it('does not claim that anything was set if the answer to that was lost', async () => {
     const desk = await aDesk();
     const api = { ...wrapped(desk.kube), patch: () => Promise.reject(new HttpError('lost', 'GET https://x: gone')) };
     const { ended } = await desk.make('suspend', { api });
@@ -251,7 +251,7 @@ describe('makeChange()', () => {
     });
   });
 
-  it('says of an object that goes meanwhile, or is not there, that it is gone', async () => {
+  it('says that an object is gone if it is deleted meanwhile, or does not exist', async () => {
     const desk = await aDesk();
     const { end } = await desk.make('suspend');
     await desk.clock.advance(1_000);
@@ -264,7 +264,7 @@ describe('makeChange()', () => {
     });
   });
 
-  it('does not wait where nobody wants to', async () => {
+  it('does not wait if told not to', async () => {
     const desk = await aDesk();
     const { ended } = await desk.make('suspend', { wait: false });
     expect(await ended).toMatchObject({ code: 0, text: expect.stringContaining('Set: state: Suspended') });

@@ -19,17 +19,17 @@ const obstacle = (name: string, item: Item, others: readonly Item[] = [], hidden
   obstacleOf(name, { items: [item, ...others], hidden: new Set(hidden) }, item);
 
 describe('obstacleOf()', () => {
-  it.each(['rotate', 'suspend', 'resume'])('keeps %s from what is paused, and names what ends that', (name) => {
+  it.each(['rotate', 'suspend', 'resume'])('does not %s what is paused, and names what ends that', (name) => {
     expect(obstacle(name, cluster(paused))).toMatch(
       /paused.*kubectl mooring unpause databasecluster\/orders --namespace shop/,
     );
   });
 
-  it.each(['pause', 'unpause'])('never keeps %s from anything', (name) => {
+  it.each(['pause', 'unpause'])('never prevents %s', (name) => {
     expect(obstacle(name, cluster({ ...paused, ...stuck('InvalidSpec') }))).toBeUndefined();
   });
 
-  it('sees nothing in the way of what is Ready, or on its way', () => {
+  it('sees nothing in the way of what is Ready, or in progress', () => {
     expect(obstacle('rotate', user(), [cluster()])).toBeUndefined();
     expect(obstacle('suspend', cluster({ ready: ['Unknown', 'Updating', 'It is being updated'] }))).toBeUndefined();
     const resuming = cluster({ ready: ['Unknown', 'Resuming', 'It is being resumed'] });
@@ -43,7 +43,7 @@ describe('obstacleOf()', () => {
     expect(obstacle('resume', cluster(asleep))).toBeUndefined();
   });
 
-  it("says of a password that is a person's own where to change it", () => {
+  it("says where to change a password that is a person's own", () => {
     const own = { spec: { ...onOrders.spec, passwordSecretRef: { name: 'mine' } } };
     expect(obstacle('rotate', user(own), [cluster()])).toContain('Secret "mine"');
   });
@@ -67,7 +67,7 @@ describe('obstacleOf()', () => {
     expect(obstacle('rotate', user(waiting), [], ['DatabaseCluster shop/orders'])).toBeUndefined();
   });
 
-  it('keeps a password from being replaced where no login works, but not from a cluster that is stuck on its storage', () => {
+  it('keeps a password from being replaced if no login works, but not if the cluster is stuck on its storage', () => {
     expect(obstacle('rotate', user(stuck('UserExists')), [cluster()])).toContain('UserExists: No');
     expect(obstacle('rotate', cluster(stuck('AdminLoginLost')))).toContain('AdminLoginLost: No');
     const works = { type: 'Available', status: 'True', reason: 'LoginWorks', message: 'It works' };
@@ -77,13 +77,13 @@ describe('obstacleOf()', () => {
     expect(obstacle('rotate', shrinking)).toBeUndefined();
   });
 
-  it('lets a new state mend what is stalled', () => {
+  it('lets a new state fix what is stalled', () => {
     const own = { status: { createdAt: '2026-11-21T10:00:00.000Z' } };
     expect(obstacle('resume', cluster({ ...stuck('InvalidSpec'), ...own }))).toBeUndefined();
     expect(obstacle('suspend', cluster({ ...stuck('StorageCannotShrink'), ...own }))).toBeUndefined();
   });
 
-  it.each(['suspend', 'resume'])('keeps %s from what has no cluster of its own', (name) => {
+  it.each(['suspend', 'resume'])('prevents %s for an object that has no cluster of its own', (name) => {
     const told = /^It is stalled, and a person must act first: \w+: No$/;
     expect(obstacle(name, cluster(stuck('ClusterIDInUse')))).toMatch(told);
     const own = { status: { createdAt: '2026-11-21T10:00:00.000Z' } };
@@ -92,7 +92,7 @@ describe('obstacleOf()', () => {
     expect(obstacle(name, cluster({ ...stuck('ClusterIDInUse'), generation: 2 }))).toBeUndefined();
   });
 
-  it('says of what is being deleted that it goes', () => {
+  it('says that an object being deleted will be gone', () => {
     const item = cluster();
     const going = { ...item, metadata: { ...item.metadata, deletionTimestamp: '2026-11-21T10:00:00Z' } };
     expect(obstacle('suspend', going)).toContain('being deleted');

@@ -11,7 +11,7 @@ const NOW = Date.parse('2026-11-21T11:00:00Z');
 const { signal } = new AbortController();
 
 type Leases = readonly (readonly [key: string, secondsAgo: number, holder?: string])[];
-/** A node is alive, whoever else is: it renews its Lease every 10 s. */
+/** A node is alive, whatever else is: it renews its Lease every 10 s. */
 const NODE = ['kube-node-lease/node-1', 0] as const;
 
 /** Leases as `namespace/name`, with how many seconds ago each was renewed; '' holds one that was given back. */
@@ -28,7 +28,7 @@ async function kubeWith(leases: Leases) {
   return kube;
 }
 
-/** As a person sees it whose clock is so many seconds ahead of those in the Kubernetes cluster. */
+/** As seen by a person whose clock is this many seconds ahead of those in the Kubernetes cluster. */
 async function signOf(leases: Leases, aheadSeconds = 0) {
   return operatorSign(await kubeWith([NODE, ...leases]), { now: () => NOW + aheadSeconds * 1000 }, signal);
 }
@@ -43,8 +43,8 @@ describe('operatorSign()', () => {
 
   it.each<[string, Leases]>([
     ['there is no Lease: an operator may run without', []],
-    ['it was renewed lately', [['mooring-system/mooring', 14]]],
-    ['it was not renewed for a while in which clocks may differ', [['mooring-system/mooring', 59]]],
+    ['it was renewed recently', [['mooring-system/mooring', 14]]],
+    ['it was not renewed for a time within which clocks may differ', [['mooring-system/mooring', 59]]],
     [
       'another operator runs, and may watch these namespaces',
       [
@@ -53,8 +53,8 @@ describe('operatorSign()', () => {
       ],
     ],
     ['replicas share the work, and hold the Lease together', [['mooring-system/mooring', 14, 'replicas']]],
-    ['what is called like it is of something else', [['kube-system/mooring-of-boats', 3_000]]],
-  ])('says nothing where %s', async (_why, leases) => {
+    ['a Lease with a similar name belongs to something else', [['kube-system/mooring-of-boats', 3_000]]],
+  ])('says nothing if %s', async (_why, leases) => {
     expect(await signOf(leases)).toBeUndefined();
   });
 
@@ -74,19 +74,19 @@ describe('operatorSign()', () => {
     }
   });
 
-  it('says nothing where no other Lease tells what time it is', async () => {
+  it('says nothing if no other Lease shows what time it is', async () => {
     const kube = await kubeWith([['mooring-system/mooring', 300]]);
     expect(await operatorSign(kube, { now: () => NOW }, signal)).toBeUndefined();
   });
 
-  it('says nothing where it may not look, and where there is no answer', async () => {
+  it('says nothing if it may not look, or there is no answer', async () => {
     for (const error of [new KubeError('No', { status: 403, reason: 'Forbidden' }), new Error('lost')]) {
       const api: Pick<KubeApi, 'list'> = { list: () => Promise.reject(error) };
       expect(await operatorSign(api, { now: () => NOW }, signal)).toBeUndefined();
     }
   });
 
-  it('ends where it is told to', async () => {
+  it('ends when it is told to', async () => {
     const stop = new AbortController();
     stop.abort();
     const api: Pick<KubeApi, 'list'> = { list: () => Promise.reject(new Error('aborted')) };
@@ -95,7 +95,7 @@ describe('operatorSign()', () => {
 });
 
 describe('operatorWatch()', () => {
-  /** Looks every two seconds for a minute, as `status --watch` does: what it asked for and said. */
+  /** Looks every two seconds for a minute, as `status --watch` does; returns what it asked for and said. */
   async function watching(leases: Leases) {
     const kube = await kubeWith([NODE, ...leases]);
     const clock = virtualClock(NOW);

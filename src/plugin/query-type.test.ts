@@ -32,7 +32,7 @@ test('withTypeHelp() says how to run what was refused as the wrong type', () => 
   expect(told('invalid', 'define entity x;', 'write')).toMatch(/run as a write, .* schema: use --type=schema$/);
 });
 
-test('withTypeHelp() adds nothing where the type is not the matter', () => {
+test('withTypeHelp() adds nothing if the type is not the problem', () => {
   expect(told('invalid', 'insert $p isa person;', 'schema')).toBe('Cannot run a query: refused');
   expect(told('invalid', 'match $p isa person;', 'read')).toBe('Cannot run a query: refused');
   expect(told('unavailable', 'insert $p isa person;', 'read')).toBe('Cannot run a query: refused');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { screenOn } from './screen.ts';
 
-/** Draws in a window of so many rows; undefined: nobody knows. */
+/** Draws in a window with this many rows; undefined: unknown. */
 function drawn(rows: number | undefined, ...texts: Parameters<ReturnType<typeof screenOn>['draw']>): string {
   let written = '';
   const write = (text: string) => {
@@ -27,6 +27,6 @@ test('A screen shows what fits in its window, says how much does not, and always
   for (const unknown of [undefined, 0]) expect(drawn(unknown, lines)).toContain('line 99');
 });
 
-test('A screen does as it is told by us only, whatever is written on it', () => {
+test('A screen follows only our own control sequences, whatever is written on it', () => {
   expect(drawn(5, 'a\u001B[31mb\u001B[0m\u001B[2Jc')).toBe(`${BEFORE}a\u001B[31mb\u001B[0m\\u001b[2Jc\n${AFTER}`);
 });

@@ -52,13 +52,13 @@ async function aNamespace(users: Readonly<Record<string, boolean>>, reason = 'Lo
 }
 
 describe('sessionFor()', () => {
-  it('says that the cluster is suspended before it calls a server that is not there', async () => {
+  it('says that the cluster is suspended before it calls a server that does not run', async () => {
     const { sign, asked } = await aNamespace({ app: true }, 'ClusterSuspended');
     await expect(sign()).rejects.toThrow('is suspended: kubectl mooring resume databasecluster/orders');
     expect(asked).toEqual([]);
   });
 
-  it('says what to do where the server is not reached from here', async () => {
+  it('says what to do if the server cannot be reached from here', async () => {
     const { sign, asked } = await aNamespace({ app: true });
     await expect(sign()).rejects.toThrow(/Nobody listens[\s\S]*kubectl port-forward[\s\S]*--server=/);
     expect(asked).toEqual([{ url: `${URI}/v1/signin`, serverName: undefined }]);

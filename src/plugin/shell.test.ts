@@ -54,7 +54,7 @@ describe('Shell', () => {
     expect(await type('match $p isa person;', '')).toContain('0 rows');
   });
 
-  it('takes \\commit right after a query as the end of it', async () => {
+  it('treats \\commit right after a query as the end of it', async () => {
     const { shell, type } = aShell();
     await type('\\begin schema', 'define', 'entity person;');
     expect(await type('\\commit ')).toBe('Done.\nCommitted.\n');
@@ -68,7 +68,7 @@ describe('Shell', () => {
     [408, true],
     [502, true],
     [404, false],
-  ])('says of a commit that is answered %i whether what became of it is unknown: %s', async (status, isUnknown) => {
+  ])('says of a commit that is answered %i whether its outcome is unknown: %s', async (status, isUnknown) => {
     const { type, simulator } = aShell();
     await type('\\begin schema', 'define entity person;', '');
     simulator.faults.add({ match: { operation: 'commitTransaction' }, effect: 'errorBefore', status, times: 1 });
@@ -77,7 +77,7 @@ describe('Shell', () => {
     expect(text.includes('It is not known whether it was committed: check before you repeat it')).toBe(isUnknown);
   });
 
-  it('ends a read with \\commit as well, which keeps nothing and is no commit', async () => {
+  it('ends a read with \\commit as well, which keeps nothing and is not a commit', async () => {
     const { shell, type, simulator } = aShell();
     await type('\\begin read', 'match $p isa person;', '');
     expect(await type('\\commit')).toBe('Ended: nothing was changed in it.\n');
@@ -93,7 +93,7 @@ describe('Shell', () => {
     await type('\\rollback');
   });
 
-  it('shows what the last query gave though the transaction cannot be closed', async () => {
+  it('shows what the last query gave even if the transaction cannot be closed', async () => {
     const { shell, type, simulator } = aShell();
     await type('\\begin schema', 'define entity person;');
     simulator.faults.add({ match: { operation: 'closeTransaction' }, effect: 'reset' });
@@ -138,7 +138,7 @@ describe('Shell', () => {
       expect(await shell.line(line, signal), line).toMatchObject({ failed: true });
   });
 
-  it('throws a query away that is not finished, and says whether there was one', async () => {
+  it('discards a query that is not finished, and says whether there was one', async () => {
     const { shell, type } = aShell();
     await type('\\schema define entity person;', 'match', '$p isa person;');
     expect(shell.discard()).toBe(true);
@@ -159,7 +159,7 @@ describe('Shell', () => {
 
 describe('converse()', () => {
   const query = ['define entity person;', ''];
-  /** With these lines, after which the signal aborts where that is asked for. */
+  /** With these lines, after which the signal aborts if that is asked for. */
   async function conversed(typed: readonly string[], { isTerminal = false, aborts = false } = {}) {
     const { shell } = aShell();
     const controller = new AbortController();
@@ -176,7 +176,7 @@ describe('converse()', () => {
     return { code, text };
   }
 
-  it('ends well where all did, and asks before each line', async () => {
+  it('ends well if everything did, and asks before each line', async () => {
     expect(await conversed(['\\begin schema', ...query, '\\commit'])).toEqual({
       code: 0,
       text: 'orders> orders (schema)> ... Done.\norders (schema)> Committed.\norders> ',
@@ -184,12 +184,12 @@ describe('converse()', () => {
     expect(await conversed(['\\quit', '\\what'])).toMatchObject({ code: 0 });
   });
 
-  it('tells a script, and not a person, of what failed before', async () => {
+  it('reports earlier failures to a script, but not to a person', async () => {
     expect(await conversed(['\\what', '\\help'])).toMatchObject({ code: 1 });
     expect(await conversed(['\\what', '\\help'], { isTerminal: true })).toMatchObject({ code: 0 });
   });
 
-  it('tells of a signal, as not all of a script may have been run', async () => {
+  it('reports a signal, as not all of a script may have been run', async () => {
     expect(await conversed(['\\begin schema', ...query], { aborts: true })).toMatchObject({ code: 130 });
     expect(await conversed([], { aborts: true, isTerminal: true })).toMatchObject({ code: 130 });
   });
@@ -207,14 +207,14 @@ describe('Ctrl-C', () => {
     return { goesOn, rest, prompts };
   }
 
-  it('throws away what was typed, and asks again', () => {
+  it('discards what was typed, and asks again', () => {
     const { goesOn, rest, prompts } = interrupted('match $p isa');
     expect([goesOn, rest]).toEqual([true, '']);
     expect(prompts).not.toThrow();
     expect(interrupted('', true).goesOn).toBe(true);
   });
 
-  it('gives up what the server is asked for, and goes on after the reply', async () => {
+  it('gives up what the server was asked for, and goes on after the reply', async () => {
     const { goesOn, prompts } = interrupted('', false, true);
     expect(goesOn).toBe(false);
     expect(prompts).not.toThrow();
@@ -234,7 +234,7 @@ describe('Ctrl-C', () => {
     expect(await type('\\rollback', 'define entity person;')).toBe('Discarded.\n');
   });
 
-  it('is the end where nothing was typed: nothing can be asked then', () => {
+  it('is the end if nothing was typed: nothing can be asked then', () => {
     const { goesOn, prompts } = interrupted('');
     expect(goesOn).toBe(false);
     expect(prompts).toThrow('readline was closed');

@@ -16,7 +16,7 @@ const onSpace = { spaceRef: { name: 'production' } };
 const onOrders = { clusterRef: { name: 'orders' } };
 
 describe('statusText()', () => {
-  it('shows what hangs on what, with readiness, reason and age', () => {
+  it('shows what depends on what, with readiness, reason and age', () => {
     const items = [
       anItem('Database', 'shop/orders', { spec: onOrders }),
       anItem('DatabaseUser', 'shop/app', { spec: onOrders }),
@@ -44,7 +44,7 @@ describe('statusText()', () => {
       expect(line).toContain('DatabaseSpace shop/production: CredentialsInvalid: Secret "cloud" is refused');
   });
 
-  it('tells of what is referred to and not there, and of what may not be seen', () => {
+  it('reports references to objects that do not exist, or may not be seen', () => {
     const elsewhere = { spaceRef: { name: 'production', namespace: 'platform' } };
     const items = [
       anItem('DatabaseUser', 'shop/app', { spec: onOrders, ready: ['Unknown', 'ClusterNotFound', 'Waiting'] }),
@@ -79,12 +79,12 @@ describe('statusText()', () => {
     expect(show(items)[1]).toMatch(/Unknown +NotSeen +2h +Mooring has not looked at this version/);
   });
 
-  it('says of an object that is being deleted, and that nobody has looked at since, that it waits', () => {
+  it('says that an object waits if it is being deleted and nobody has looked at it since', () => {
     const items = [anItem('DatabaseSpace', 'shop/production', { generation: 2, deleted: true })];
     expect(show(items)[1]).toMatch(/Unknown +NotSeen +2h +It is being deleted, and Mooring has not/);
   });
 
-  it('says of an object that is on its way out that it is', () => {
+  it('says that an object is on its way out if it is', () => {
     const items = [
       anItem('DatabaseSpace', 'shop/production', { deleted: true, ready: ['Unknown', 'InUse', 'Clusters need it'] }),
     ];
@@ -101,7 +101,7 @@ describe('statusText()', () => {
     },
   );
 
-  it('warns of what will not stay as it is, though all is Ready', () => {
+  it('warns about what will not stay as it is, even if everything is Ready', () => {
     const message = 'Secret "cloud-admin" is being deleted. To go on using this space, put what is in it elsewhere';
     const items = [anItem('DatabaseSpace', 'shop/production', { ready: ['True', 'SecretDeleting', message] })];
     expect(show(items)[1]).toMatch(/True +SecretDeleting +2h +Secret "cloud-admin" is being deleted$/);
@@ -144,7 +144,7 @@ describe('statusText()', () => {
     expect(statusText(inventory, NOW, styleFor(false))).toMatch(/\nNo operator seems to be running: it is so\n$/);
   });
 
-  it('shows that an object is paused, also where it is Ready', () => {
+  it('shows that an object is paused, even if it is Ready', () => {
     const paused = { annotations: { 'mooring.dev/paused': 'true' }, spec: onSpace };
     const would =
       'Paused by annotation mooring.dev/paused: Mooring changes nothing, and would update cluster "stock": storageSizeGB. Remove the annotation to go on';
@@ -160,7 +160,7 @@ describe('statusText()', () => {
     );
   });
 
-  it('says what it does not show for want of a right', () => {
+  it('says what it does not show for lack of a right', () => {
     const text = statusText(
       { items: [space], hidden: NONE, refused: ['Cannot list databases: No'] },
       NOW,
@@ -188,7 +188,7 @@ describe('statusText()', () => {
     expect(text).toContain('the cloud has 2 more that have no object: legacy, test-7');
   });
 
-  it('says of nothing whose namespace that is, and whether there is such a one', () => {
+  it('names the namespace if there is nothing in it, and says whether it exists', () => {
     const none = 'No DatabaseSpaces, DatabaseClusters, DatabaseUsers or Databases found';
     expect(noneText('shop', false, undefined)).toBe(`${none} in namespace shop.\n`);
     expect(noneText('typo', true, undefined)).toBe(`${none} in namespace typo. There is no such namespace.\n`);

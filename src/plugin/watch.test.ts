@@ -30,7 +30,7 @@ function watching(answers: readonly (string | Error)[], isScreen: boolean) {
 }
 
 describe('watchDrawing()', () => {
-  it('draws every two seconds over what was there, until Ctrl-C', async () => {
+  it('draws every two seconds over the previous output, until Ctrl-C', async () => {
     const { clock, shown, end } = watching(['a\n', 'b\n'], true);
     await clock.advance(3_000);
     expect(shown).toEqual(['drawn: a\n', 'drawn: b\n']);
@@ -48,7 +48,7 @@ describe('watchDrawing()', () => {
     await end();
   });
 
-  it('says so once where nothing is drawn over', async () => {
+  it('says so once if nothing is drawn over', async () => {
     const busy = new KubeError('overloaded', { status: 503 });
     const { clock, shown, end } = watching(['a\n', busy, busy, 'b\n', AWAY], false);
     await clock.advance(9_000);
@@ -61,7 +61,7 @@ describe('watchDrawing()', () => {
     await end();
   });
 
-  it('fails where there was never an answer, and where asking again does not help', async () => {
+  it('fails if there was never an answer, and if asking again does not help', async () => {
     await expect(watching([AWAY], true).ended).rejects.toBe(AWAY);
     for (const error of [
       new KubeError('No', { status: 403 }),

@@ -27,7 +27,7 @@ async function load() {
   const note = (_fields: object, message: string) => void told.push(message);
   const files = { cert: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
   const certificate = await loadCertificateFiles(files, clock, { info: note, warn: note });
-  /** Lets a look at the files come, and its reading end. */
+  /** Lets a check of the files start, and its reading finish. */
   const look = async () => {
     const { length } = told;
     await clock.advance(10_000);
@@ -37,7 +37,7 @@ async function load() {
   return { certificate, clock, look };
 }
 
-test('loadCertificateFiles() reads what belongs together, and says what does not', async () => {
+test('loadCertificateFiles() reads a certificate and key that belong together, and says what is wrong with others', async () => {
   await expect(load()).rejects.toThrow(/tls\.(crt|key)/);
   write({ cert: FIRST.cert, key: SECOND.key });
   await expect(load()).rejects.toThrow(/tls\.crt and .*tls\.key are not a certificate and its key/);
@@ -45,7 +45,7 @@ test('loadCertificateFiles() reads what belongs together, and says what does not
   expect((await load()).certificate.current).toEqual(FIRST);
 });
 
-test('a server shows a renewed certificate without a restart, and goes on with the old one while the files do not fit', async () => {
+test('a server uses a renewed certificate without a restart, and keeps the old one while the files do not match', async () => {
   write(FIRST);
   const { certificate, look, clock } = await load();
   const server = await serve('127.0.0.1:0', {}, { certificate });
@@ -54,7 +54,7 @@ test('a server shows a renewed certificate without a restart, and goes on with t
 
   write({ cert: SECOND.cert });
   expect(await look()).toEqual([expect.stringMatching(/^The old certificate stays: .*tls\.crt/)]);
-  // Said once.
+  // Reported once.
   expect(await look()).toEqual([]);
   expect(await nameAt(server.address)).toBe('first');
   write({ key: SECOND.key });
@@ -66,7 +66,7 @@ test('a server shows a renewed certificate without a restart, and goes on with t
   expect(clock.timers()).toBe(0);
 });
 
-/** The name in the certificate that is shown at the address. */
+/** The name in the certificate that is served at the address. */
 function nameAt(address: string): Promise<string | undefined> {
   const [host = '', port] = address.split(':');
   return new Promise((resolve, reject) => {

@@ -53,7 +53,7 @@ test('serve() says so when the address is taken, and frees it when closed', asyn
   await next.close();
 });
 
-test('serve() goes on when connections cannot be accepted, as where there are no file descriptors left', async () => {
+test('serve() goes on when connections cannot be accepted, as when no file descriptors are left', async () => {
   const listen = vi.spyOn(Server.prototype, 'listen');
   onTestFinished(() => listen.mockRestore());
   const { ask, close } = await aServer();

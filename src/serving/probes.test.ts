@@ -5,7 +5,7 @@ import { type Probed, serveProbes } from './probes.ts';
 
 const WELL: Probed = { stuck: () => undefined, notReady: () => undefined, acts: () => true };
 
-/** The probes of an operator that answers so, on a loop whose timers run only while it does not stand still. */
+/** The probes of an operator that answers this way, on a loop whose timers run only while it does not stand still. */
 async function theProbes(operator: Partial<Probed> = {}) {
   const clock = manualClock();
   let standingMs = 0;
@@ -23,7 +23,7 @@ async function theProbes(operator: Partial<Probed> = {}) {
   return { clock, server, ask, standStill };
 }
 
-test('/livez answers 200 while nothing is stuck, also before the operator is ready', async () => {
+test('/livez answers 200 while nothing is stuck, even before the operator is ready', async () => {
   const { ask } = await theProbes({ notReady: () => 'Waiting for the first list of secrets', acts: () => false });
   expect(await ask('/livez')).toEqual([200, 'ok\n']);
 });
@@ -52,7 +52,7 @@ test.each([
   expect(await (await theProbes(operator)).ask('/readyz')).toEqual(answer);
 });
 
-test('serveProbes() leaves no timer when it is closed, nor where it cannot listen', async () => {
+test('serveProbes() leaves no timer when it is closed, nor if it cannot listen', async () => {
   const { clock, server } = await theProbes();
   await server.close();
   const taken = createServer();

@@ -4,7 +4,7 @@ import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { type HttpServer, serve } from './http-server.ts';
 import { createScrapeGuard } from './scrape-guard.ts';
 
-/** An API server that knows two users by their tokens, of whom one may see `/metrics`. */
+/** An API server that knows two users by their tokens, one of whom may see `/metrics`. */
 function bench() {
   const clock = virtualClock();
   const asked: string[] = [];
@@ -40,7 +40,7 @@ test.each([
   expect(await bench().ask(authorization)).toBe(status);
 });
 
-test('a verdict counts for a minute, a refusal for ten seconds', async () => {
+test('a verdict is kept for a minute, a refusal for ten seconds', async () => {
   const { ask, asked, clock, world } = bench();
   expect(await ask('Bearer prometheus-token')).toBe(200);
   await clock.advance(59_000);
@@ -55,7 +55,7 @@ test('a verdict counts for a minute, a refusal for ten seconds', async () => {
   expect(await ask('Bearer prometheus-token')).toBe(200);
 });
 
-test('nothing is shown while the API server does not say who asks, and nothing of that is remembered', async () => {
+test('nothing is shown while the API server does not say who asks, and none of that is remembered', async () => {
   const { ask, warned, world } = bench();
   world.down = true;
   expect(await ask('Bearer prometheus-token')).toBe(503);
@@ -64,7 +64,7 @@ test('nothing is shown while the API server does not say who asks, and nothing o
   expect(await ask('Bearer prometheus-token')).toBe(200);
 });
 
-test('tokens without end do not fill the memory', async () => {
+test('a flood of tokens does not fill the memory', async () => {
   const { ask, clock } = bench();
   for (let count = 0; count <= 1_000; count++) {
     await clock.advance(100);
@@ -77,7 +77,7 @@ test('tokens without end do not fill the memory', async () => {
   expect(await ask('Bearer prometheus-token-1')).toBe(200);
 });
 
-test('tokens without end have the API server asked ten times a second, and shut nobody out who was let in', async () => {
+test('a flood of tokens has the API server asked ten times a second, and shuts out nobody who was let in', async () => {
   const { ask, asked, clock, world } = bench();
   expect(await ask('Bearer prometheus-token')).toBe(200);
   await clock.advance(61_000);
@@ -90,7 +90,7 @@ test('tokens without end have the API server asked ten times a second, and shut 
   await clock.advance(1_000);
   for (let count = 0; count < 100; count++) await ask(`Bearer others-${count}`);
   expect(asked.filter((each) => each.startsWith('authenticate others'))).toHaveLength(10);
-  // Who is not let in any more is a stranger.
+  // A user that is no longer let in is a stranger.
   world.mayGet = false;
   await clock.advance(61_000);
   expect(await ask('Bearer prometheus-token')).toBe(403);
@@ -100,7 +100,7 @@ test('tokens without end have the API server asked ten times a second, and shut 
   expect(await ask('Bearer prometheus-token')).toBe(429);
 });
 
-test('a server asks the guard before each page, and asks for a token where there is none', async () => {
+test('a server asks the guard before each page, and asks for a token if there is none', async () => {
   const { guard } = bench();
   const pages = { '/metrics': () => ({ status: 200, contentType: 'text/plain', body: 'mooring_leader 1' }) };
   const server: HttpServer = await serve('127.0.0.1:0', pages, { guard });

@@ -48,7 +48,7 @@ describe('the admin interface', () => {
     expect((await send('GET', `${ROOT}/faults`)).json()).toEqual([]);
   });
 
-  it('stays there through an outage of everything', async () => {
+  it('stays reachable through an outage of everything', async () => {
     const { send, simulator } = bench();
     simulator.faults.add({ effect: 'outage' });
     expect((await send('GET', `${ROOT}/faults`)).status).toBe(200);
@@ -87,14 +87,14 @@ describe('the admin interface', () => {
     expect([answer.status, answer.json()]).toEqual([400, { code: 'badRequest', message: expect.any(String) }]);
   });
 
-  it('answers 400 to what is no JSON, and 404 where there is nothing', async () => {
+  it('answers 400 to a body that is not JSON, and 404 to an unknown path', async () => {
     const { send } = bench();
     expect((await send('POST', `${ROOT}/faults`, { raw: '{' })).status).toBe(400);
     expect((await send('GET', `${ROOT}/nothing`)).status).toBe(404);
     expect((await send('PUT', `${ROOT}/faults`)).status).toBe(405);
   });
 
-  it('takes changes from its own page, not from pages of others', async () => {
+  it('accepts changes from its own page, not from pages of others', async () => {
     const { send, simulator } = bench();
     const body = { effect: 'outage' };
     const host = new URL(simulator.baseURL).host;

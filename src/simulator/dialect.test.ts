@@ -40,7 +40,7 @@ async function withTransaction(dialect: Dialect, transactionType: 'read' | 'writ
   return { ...bench, open, step };
 }
 
-/** Shown as the status, or as no status where there was no answer. */
+/** Shown as the status, or as no status if there was no answer. */
 const statusOf = (reply: Reply) => reply.status;
 
 describe('schema', () => {
@@ -147,13 +147,13 @@ describe('given rows', () => {
     expect((await step('query', { query, [field]: rows })).status).toBe(status);
   });
 
-  it('in dialect field: `given` is ignored where the query declares nothing', async () => {
+  it('in dialect field: `given` is ignored if the query declares nothing', async () => {
     const { step } = await withTransaction('field', 'write');
     expect((await step('query', { query: 'match $p isa person;', given: rows })).status).toBe(200);
   });
 });
 
-describe('what is missing or there already', () => {
+describe('what is missing or exists already', () => {
   it.each([
     ['document', 404],
     ['field', 400],
@@ -292,7 +292,7 @@ describe('servers of several machines', () => {
     expect((await send('GET', '/v1/databases', { token })).status).toBe(200);
   });
 
-  it('in dialect field: names the one that is the primary now, wherever it stands in the List', async () => {
+  it('in dialect field: names the server that is the primary now, wherever it is in the List', async () => {
     const { simulator } = cloudBench({ dialect: 'field' });
     simulator.deployForeign({ id: 'three', serverCount: 3, version: '2.29.1' });
     const [a, b, c] = [0, 1, 2].map((index) => addressOf(simulator, 'three', index));
@@ -308,7 +308,7 @@ describe('servers of several machines', () => {
     expect(addressOf(simulator, 'three')).toBe(c);
   });
 
-  it('in dialect document: any of them takes changes', async () => {
+  it('in dialect document: any of them accepts changes', async () => {
     const { send, token } = await secondary('document');
     expect((await send('POST', '/v1/databases/fresh', { token })).status).toBe(200);
     expect((await send('GET', '/v1/databases', { token })).json()).toEqual({ databases: [{ name: 'fresh' }] });
@@ -320,7 +320,7 @@ describe('the management service', () => {
     ['document', { teamID: 'acme', spaceID: 'production', storageType: 'gp2-csi' }],
     ['field', { organization: 'acme', project: 'production', storageType: 'gp2', labels: {}, maintenanceWindow: null }],
   ] as const)(
-    'in dialect %s: shows whose a cluster is and its storage type in its own way',
+    'in dialect %s: shows the owner of a cluster and its storage type in its own way',
     async (dialect, fields) => {
       const { send, token } = cloudBench({ dialect });
       const wanted = {

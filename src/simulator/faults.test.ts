@@ -107,7 +107,7 @@ describe('a fault', () => {
     expect((await health('orders')).status).toBe(204);
   });
 
-  it('and a server that goes away while a request waits leaves it without an answer', async () => {
+  it('and a server that goes down while a request waits leaves it without an answer', async () => {
     const { simulator, clock, send, token } = await serverBench();
     simulator.faults.add({ effect: 'delay', delayMs: 500, match: { api: 'server' } });
     const waiting = send('POST', '/v1/databases/fresh', { token });
@@ -139,7 +139,7 @@ describe('a fault', () => {
 });
 
 describe('faults strike', () => {
-  it('as often as they are to, after those they let through', async () => {
+  it('as often as they should, after those they let through', async () => {
     const { simulator, list } = await bench();
     simulator.faults.add({ effect: '5xx', match: { operation: 'list' }, skip: 1, times: 2 });
     const statuses: number[] = [];
@@ -148,7 +148,7 @@ describe('faults strike', () => {
     expect(simulator.faults.list()).toEqual([]);
   });
 
-  it('one after the other, delays with any', async () => {
+  it('one after the other, delays together with any', async () => {
     const { simulator, list, clock } = await bench();
     simulator.faults.add({ effect: '429', times: 1 });
     simulator.faults.add({ effect: '5xx', times: 1 });
@@ -161,7 +161,7 @@ describe('faults strike', () => {
     expect((await list()).status).toBe(200);
   });
 
-  it('by chance where they are told to', async () => {
+  it('by chance if they are told to', async () => {
     const { simulator, list } = await bench();
     simulator.faults.add({ effect: '5xx', probability: 0.5 });
     const statuses: number[] = [];

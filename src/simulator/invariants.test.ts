@@ -6,7 +6,7 @@ import { FAULT_EFFECTS, type FaultEffect } from './faults.ts';
 import type { Snapshot } from './inspect.ts';
 import { parseState } from './saved-state.ts';
 
-/* Whatever is asked for, in whatever order and with whatever faults, these hold. */
+/* These hold whatever is requested, in whatever order and with whatever faults. */
 
 type Step =
   | {
@@ -94,7 +94,7 @@ async function run(steps: readonly Step[], options: Parameters<typeof cloudBench
   return { ...bench, statuses };
 }
 
-/** Acting on a cluster that is not there is no act. */
+/** Acting on a cluster that does not exist is no act. */
 function attempt(act: () => void): void {
   try {
     act();
@@ -130,12 +130,12 @@ describe('the simulator', { timeout: 30_000 }, () => {
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), knobs, async (steps, drawn) => {
         const { statuses, simulator, clock } = await run(steps, { dialect, knobs: drawn });
         for (const status of statuses) expect([0, 200, 400, 401, 404, 409, 429, 500, 502, 503]).toContain(status);
-        // Once nothing more is asked for, everything comes to rest.
+        // Once nothing more is requested, everything comes to rest.
         clock.advance(10_000);
         for (const space of simulator.inspect().teams.flatMap((team) => team.spaces)) {
           for (const cluster of space.clusters) expect(['running', 'suspended']).toContain(cluster.status);
         }
-        // And what is saved is what there is.
+        // And what is saved is what exists.
         const restored = cloudBench({ dialect, state: parseState(JSON.stringify(simulator.save())) }, clock).simulator;
         expect(
           JSON.parse(JSON.stringify(restored.save().clusters.map((cluster) => ({ ...cluster, servers: [] })))),

@@ -9,7 +9,7 @@ import { SERVER_ROUTES } from './server/routes.ts';
 
 const manual = readFileSync(new URL('../../docs/simulator.md', import.meta.url), 'utf8');
 
-/** The first cells of the table rows that hold this many of them, as text. */
+/** The first cells of the table rows that have this many cells, as text. */
 function rows(heading: string): readonly (readonly string[])[] {
   const section = manual.split(/^## /m).find((part) => part.startsWith(heading)) ?? '';
   const lines = section.split('\n').filter((line) => line.startsWith('| `'));

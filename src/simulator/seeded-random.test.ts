@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createSeededRandom, drawMs, drawToken } from './seeded-random.ts';
 
 describe('createSeededRandom', () => {
-  it('gives the same from the same seed, and another from another', () => {
+  it('gives the same numbers from the same seed, and others from another', () => {
     const draw = (seed: number) => {
       const random = createSeededRandom(seed);
       return [random.float(), ...random.bytes(16)];
@@ -36,7 +36,7 @@ describe('drawMs', () => {
   });
 });
 
-it('drawToken() gives tokens that a header can carry, never twice', () => {
+it('drawToken() gives tokens that a header can carry, and none twice', () => {
   const random = createSeededRandom(1);
   const tokens = Array.from({ length: 1000 }, () => drawToken('t-', random));
   expect(new Set(tokens).size).toBe(1000);

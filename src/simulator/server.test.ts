@@ -43,7 +43,7 @@ async function bench(options: Partial<SimulatorOptions> = {}, serverOptions: Sim
   return { simulator, server, transport, send, token, ask, serverOf };
 }
 
-/** Waits for a condition that the real clock or the network brings about. */
+/** Waits for a condition that depends on the real clock or the network. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
@@ -122,7 +122,7 @@ describe('over HTTP', () => {
     expect(addressOf(simulator, 'orders')).not.toBe(`127.0.0.1:${taken}`);
   });
 
-  it('tells clients another host where they know it by another', async () => {
+  it('gives clients another host if they know it by another', async () => {
     const simulator = createSimulator({ clock: systemClock, random: createSeededRandom(1) });
     const server = await startSimulatorServer(simulator, { advertisedHost: 'host.example' });
     opened.push(server);
@@ -138,7 +138,7 @@ describe('over HTTP', () => {
     expect((await serverOf('orders')('GET', '/health')).status).toBe(204);
   });
 
-  it('serves clusters that were there before it started', async () => {
+  it('serves clusters that existed before it started', async () => {
     const simulator = createSimulator({ clock: systemClock, random: createSeededRandom(1) });
     simulator.deployForeign({ id: 'orders' });
     const server = await startSimulatorServer(simulator);
@@ -161,7 +161,7 @@ describe('over HTTP', () => {
     expect([0, 413]).toContain(answer.status);
   });
 
-  it('survives what is no HTTP at all', async () => {
+  it('survives what is not HTTP at all', async () => {
     const { server, send } = await bench();
     const socket = connect(Number(new URL(server.baseURL).port), '127.0.0.1');
     socket.on('error', () => undefined).resume();

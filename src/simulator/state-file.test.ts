@@ -30,7 +30,7 @@ const failed = (error: unknown) => {
 };
 
 describe('a saved state', () => {
-  it('brings back clusters, users, databases and data, and no tokens', async () => {
+  it('brings back clusters, users, databases and data, but no tokens', async () => {
     const { simulator, query, token } = await serverBench();
     await query(
       'schema',
@@ -53,7 +53,7 @@ describe('a saved state', () => {
     expect(answer.text).toContain('"Eve"');
   });
 
-  it('goes on with what was under way', async () => {
+  it('continues what was in progress', async () => {
     const clock = manualClock();
     const { simulator, send, token } = cloudBench({ knobs: { provisionMs: [1000, 1000] } }, clock);
     await send('POST', `${CLUSTERS}/deploy`, { token: await token('admin'), body: DEPLOY });
@@ -63,7 +63,7 @@ describe('a saved state', () => {
     expect(clusterNamed(restored, 'orders')).toMatchObject({ status: 'running', servers: [{ status: 'running' }] });
   });
 
-  it('never gives createdAt twice, over a restart too', async () => {
+  it('never gives createdAt twice, even over a restart', async () => {
     const { simulator } = cloudBench();
     simulator.deployForeign({ id: 'a' });
     const { createdAt } = clusterNamed(simulator, 'a') ?? {};
@@ -72,7 +72,7 @@ describe('a saved state', () => {
     expect(clusterNamed(restored, 'b')?.createdAt).toBe((createdAt ?? 0) + 1);
   });
 
-  it('leaves out clusters of spaces that are no longer there', () => {
+  it('leaves out clusters of spaces that no longer exist', () => {
     const { simulator } = cloudBench();
     simulator.deployForeign({ id: 'orders' });
     const restored = cloudBench({ state: simulator.save(), teams: [] }).simulator;
@@ -111,7 +111,7 @@ describe('a state file', () => {
     expect(await readdir(folder)).toEqual(['state.json']);
   });
 
-  it('is refused where its folder does not exist', async () => {
+  it('is refused if its folder does not exist', async () => {
     await expect(loadStateFile(join(folder, 'mistyped', 'state.json'))).rejects.toThrow('ENOENT');
   });
 
@@ -142,7 +142,7 @@ describe('a state file', () => {
     expect(errors).toHaveLength(1);
   });
 
-  it('that is damaged is not taken for an empty one', async () => {
+  it('that is damaged is not treated as an empty one', async () => {
     const path = join(folder, 'state.json');
     await writeFile(path, '{"format":');
     await expect(loadStateFile(path)).rejects.toThrow('is not JSON');

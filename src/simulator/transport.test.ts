@@ -19,7 +19,7 @@ async function kindOf(promise: Promise<unknown>): Promise<string> {
 }
 
 describe('createTransport', () => {
-  it('hands over what came in, as it came', async () => {
+  it('passes on what came in, unchanged', async () => {
     const seen: unknown[] = [];
     const transport = createTransport(async (incoming) => {
       seen.push(incoming);

@@ -4,24 +4,24 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** A page in a real browser, driven over the DevTools protocol: no library is needed for this little. */
+/** A page in a real browser, driven over the DevTools protocol; this needs so little that no library is used. */
 export interface Page {
   goto(url: string): Promise<void>;
   /** The value of an expression in the page. */
   evaluate(expression: string): Promise<unknown>;
   /** Waits until the expression is true. */
   until(expression: string): Promise<void>;
-  /** With the mouse, at a place of the window in CSS pixels. */
+  /** Clicks with the mouse at a point of the window, in CSS pixels. */
   click(x: number, y: number): Promise<void>;
-  /** Text into what has the focus. */
+  /** Types text into the focused element. */
   type(text: string): Promise<void>;
-  /** From now on the window is so large, in CSS pixels, and the system so bright. */
+  /** Sets the size of the window, in CSS pixels, and the colour scheme of the system. */
   appear(look: { readonly width: number; readonly height: number; readonly scheme: 'light' | 'dark' }): Promise<void>;
-  /** What the page has put on the clipboard; it is the page that reads it, and is allowed to. */
+  /** What the page has put on the clipboard; the page reads it itself, and is allowed to. */
   clipboard(): Promise<string>;
   /** Errors and violations of the page's policy so far. */
   complaints(): readonly string[];
-  /** Every URL that the page has asked for. */
+  /** Every URL that the page has requested. */
   requested(): readonly string[];
   screenshot(): Promise<Buffer>;
   close(): Promise<void>;
@@ -38,12 +38,12 @@ const FLAGS = [
   // The page is ours, and build machines often run as root, where the sandbox cannot.
   '--no-sandbox',
 ];
-/** What the browser says of a question whose page gave way to another one before the answer. */
+/** What the browser says of a question if the page changes to another one before the answer. */
 const GONE = /Inspected target navigated or closed|Execution context was destroyed|Cannot find context/;
 const POLL_MS = 20;
 const GIVE_UP_MS = 20_000;
 
-/** The browser that this machine has, or undefined. */
+/** The browser on this machine, or undefined. */
 export function findChromium(): string | undefined {
   const named = process.env['MOORING_CHROMIUM'];
   if (named !== undefined) return named;
@@ -66,7 +66,7 @@ export async function openPage(browser: string): Promise<Page> {
   const child = spawn(browser, [...FLAGS, `--user-data-dir=${profile}`, 'about:blank'], {
     stdio: 'ignore',
     detached: true,
-    // What it leaves behind when it is killed goes with its profile.
+    // What it leaves behind when it is killed is deleted with its profile.
     env: { ...process.env, TMPDIR: profile },
   });
   const port = await readPort(profile);
@@ -126,7 +126,7 @@ function pageOf({ call, events }: Connection): Omit<Page, 'close'> {
       await call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] });
     },
     clipboard: async () => {
-      // What is not named is taken away: writing text is another permission than reading.
+      // Permissions that are not named are revoked: writing text is not the permission for reading it.
       await call('Browser.grantPermissions', { permissions: ['clipboardReadWrite', 'clipboardSanitizedWrite'] });
       return String(await evaluate('navigator.clipboard.readText()'));
     },

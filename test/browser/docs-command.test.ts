@@ -21,14 +21,14 @@ describe('npm run docs', () => {
 
   afterEach(() => rmSync(root, { recursive: true }));
 
-  test('writes nothing where a link leads nowhere, and names it', async () => {
+  test('writes nothing if a link leads nowhere, and names it', async () => {
     writeFileSync(join(root, 'README.md'), '# Read [me](me.md)\n');
     const { code, stderr } = await run(process.execPath, MAIN, { cwd: root });
     expect([code, stderr]).toEqual([1, 'README.md: link me.md leads to nothing\n']);
     expect(existsSync(join(root, 'dist'))).toBe(false);
   });
 
-  test('replaces a site, and no folder that holds something else', async () => {
+  test('replaces a site, but no folder that holds something else', async () => {
     for (const _ of ['new', 'again']) {
       const { code, stderr } = await run(process.execPath, MAIN, { cwd: root });
       expect([code, stderr]).toEqual([0, '']);
@@ -57,7 +57,7 @@ describe('npm run docs', () => {
       return `${answer.status} ${await answer.text()}`;
     };
     expect(await home('127.0.0.1')).toMatch(/^200 [\s\S]*<h1 id="home">Home<\/h1>/);
-    // On a machine that is busy a change has been missed: whoever writes saves again.
+    // A busy machine may have missed a change: saving again helps.
     const isShown = async () => {
       writeFileSync(join(root, 'docs/index.md'), '# Home again\n');
       return (await home('127.0.0.1')).includes('Home again');

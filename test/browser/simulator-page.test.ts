@@ -8,7 +8,7 @@ import { findChromium, openPage, type Page } from './chromium.ts';
 
 const browser = findChromium();
 
-/** A newcomer's machine may have no Chromium; that of the project's own checks does. */
+/** A newcomer's machine may have no Chromium; the one that runs the project's own checks does. */
 describe.skipIf(browser === undefined)("the simulator's page in Chromium", { timeout: 60_000, retry: 1 }, () => {
   let simulator: Simulator;
   let server: SimulatorServer;
@@ -84,10 +84,10 @@ describe.skipIf(browser === undefined)("the simulator's page in Chromium", { tim
     expect(await page.evaluate(shows('section[data-space=production]', 'later'))).toBe(false);
   });
 
-  it('asks nobody else for anything, and nothing about it is in error', () => {
+  it('requests nothing from elsewhere, and reports no errors', () => {
     const foreign = page.requested().filter((url) => !url.startsWith(server.baseURL) && !url.startsWith('data:'));
     expect(foreign).toEqual([]);
-    // The refused act above is the only thing the browser had to note.
+    // The refused act above is the only thing that the browser had to note.
     expect(page.complaints().filter((complaint) => !complaint.includes('/_simulator/act/vanish'))).toEqual([]);
   });
 

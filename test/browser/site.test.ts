@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(OUTPUT, { recursive: true }));
 
-/** All but the one for wrong addresses, which may be shown anywhere. */
+/** All pages except the one for wrong addresses, which may be shown anywhere. */
 const pages = () => globSync('**/*.html', { cwd: OUTPUT, exclude: ['404.html'] }).toSorted();
 const read = (file: string) => readFileSync(join(OUTPUT, file), 'utf8');
 const all = (html: string, pattern: RegExp) => [...html.matchAll(pattern)].map((match) => match[1] ?? '');
@@ -45,7 +45,7 @@ describe('the built site', () => {
     expect(documents.filter((page) => !pages().includes(page))).toEqual([]);
   });
 
-  it('has links to pages, anchors, images, styles and scripts that are there, and to nothing outside of it', () => {
+  it('has links only to pages, anchors, images, styles and scripts that exist, and to nothing outside of it', () => {
     const files = new Set(globSync('**/*', { cwd: OUTPUT }));
     const known = new Map(pages().map((page) => [page, new Set(anchors(page))]));
     const wrong: string[] = [];
@@ -71,7 +71,7 @@ describe('the built site', () => {
     expect(twice).toEqual([]);
   });
 
-  it('takes nothing from elsewhere', () => {
+  it('loads nothing from elsewhere', () => {
     const taken = pages().flatMap((page) =>
       all(read(page), /<(?:link|script|img|iframe|source)\b[^>]*(?:href|src)="((?:https?:)?\/\/[^"]*)"/g),
     );
@@ -84,14 +84,14 @@ describe('the built site', () => {
     expect(read('deploy/samples/user.yaml.html')).toContain('kind: DatabaseUser');
   });
 
-  it('carries the licence of what it is delivered with', () => {
+  it('carries the licences of what it is delivered with', () => {
     expect(read('assets/minisearch.js')).toMatch(
       /^\/\* MiniSearch\n\nCopyright[\s\S]*MIT|^\/\* MiniSearch[\s\S]*Permission is hereby/,
     );
   });
 });
 
-/** A newcomer's machine may have no Chromium; that of the project's own checks does. */
+/** A newcomer's machine may have no Chromium; the one that runs the project's own checks does. */
 const browser = findChromium();
 
 describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000, retry: 1 }, () => {
@@ -113,7 +113,7 @@ describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000
     page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? ''`);
   const count = (selector: string) => page.evaluate(`document.querySelectorAll(${JSON.stringify(selector)}).length`);
 
-  /** A click with the mouse in the middle of what is shown. */
+  /** Clicks with the mouse in the middle of what is shown. */
   async function click(selector: string): Promise<void> {
     const found = (await page.evaluate(`(() => {
       const element = document.querySelector(${JSON.stringify(selector)});
@@ -189,7 +189,7 @@ describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000
     await page.appear({ ...size, scheme: 'light' });
     const wrong: string[] = [];
     let [images, commands] = [0, 0];
-    // Those of the files for Argo CD are many, and as the others of their form.
+    // The files for Argo CD are many, and like the others of their form.
     for (const path of pages().filter((one) => !one.startsWith('deploy/argocd/'))) {
       await open(path);
       const [width, shown, cut] = (await page.evaluate(`[
@@ -208,7 +208,7 @@ describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000
     expect(commands).toBeGreaterThan(40);
   });
 
-  it('copies commands as they are written, by a button on the edge of their block, which says so', async () => {
+  it('copies commands as they are written, with a button on the edge of their block, which says so', async () => {
     await page.appear({ ...PHONE, scheme: 'light' });
     await open('guides/environments.html');
     const written = shellBlocks(readDocument('docs/guides/environments.md'));
@@ -225,11 +225,11 @@ describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000
     await open('README.html');
     const [all, offered] = [await count('pre'), await count('.copy')];
     expect(offered).toBe(await count('pre[data-language]'));
-    // What a command prints is for reading.
+    // The output of a command is only for reading.
     expect(Number(all)).toBeGreaterThan(Number(offered));
   });
 
-  it('shows in the menu where one is, however long that is', async () => {
+  it('shows the current page in the menu, however long that is', async () => {
     await page.appear({ ...LAPTOP, height: 500, scheme: 'light' });
     await open('limits.html');
     const [top, bottom] = (await page.evaluate(`(() => {
@@ -249,7 +249,7 @@ describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000
     await arrived('users.html');
   });
 
-  it('asks nobody else for anything, and nothing is in error', () => {
+  it('requests nothing from elsewhere, and reports no errors', () => {
     expect(page.requested().filter((url) => !url.startsWith(server.baseURL))).toEqual([]);
     expect(page.requested().length).toBeGreaterThan(100);
     expect(page.complaints()).toEqual([]);
@@ -272,7 +272,7 @@ describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000
     expect([outside, page.complaints()]).toEqual([[], []]);
   });
 
-  it('can be read on from an address that is wrong', async () => {
+  it('can be read on from a wrong address', async () => {
     const before = page.complaints().length;
     await open('guides/nowhere/near.html');
     expect(await text('h1')).toBe('There is no such page');
@@ -282,7 +282,7 @@ describe.skipIf(browser === undefined)('the site in Chromium', { timeout: 60_000
     await page.until(`document.querySelector('#results:not([hidden]) a') !== null`);
     await click('article a');
     await arrived('index.html');
-    // The browser says that the address was wrong, and nothing else.
+    // The browser reports only that the address was wrong.
     const told = page.complaints().slice(before);
     expect(told).toHaveLength(1);
     expect(told[0]).toContain('nowhere/near.html');
@@ -313,7 +313,7 @@ const COLORS = `Object.fromEntries(${JSON.stringify(SAMPLES)}.map((selector) => 
   return [selector, [front, getComputedStyle(behind ?? document.body).backgroundColor]];
 }))`;
 
-/** As WCAG 2 defines it: 4.5 is what it asks for. */
+/** As WCAG 2 defines it, which requires 4.5. */
 function contrast(one: string, other: string): number {
   const [light = 0, dark = 0] = [luminance(one), luminance(other)].toSorted((a, b) => b - a);
   return (light + 0.05) / (dark + 0.05);

@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Serves the files of a folder below a path, as they are: no index, no other ending is tried. In place of others its 404.html. */
+/** Serves the files of a folder below a path, as they are: no index, no other extension is tried. For missing ones its 404.html. */
 export async function serveFolder(folder: string, path: string): Promise<StaticServer> {
   const server = createServer(async ({ url = '' }, response) => {
     const { pathname } = new URL(url, 'http://localhost');

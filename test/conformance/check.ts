@@ -1,26 +1,26 @@
 import { describe, test } from 'vitest';
 
-/** One thing that a document says, tried on a target. */
+/** One statement of a document, tried on a target. */
 export interface Check<Setting> {
-  /** The section of the document that says it. */
+  /** The section of the document with the statement. */
   readonly section: string;
   /** A sentence. */
   readonly name: string;
-  /** What the target must be able to do for it; without it the check is left out, by name. */
+  /** What the target must support for it; otherwise the check is skipped, by name. */
   readonly needs: readonly string[];
   readonly run: (setting: Setting) => Promise<void>;
 }
 
-/** Somewhere to try checks on. */
+/** Something to try checks on. */
 export interface Target<Setting> {
   readonly name: string;
-  /** What it can do: see the documentation of the setting. */
+  /** What it supports: see the documentation of the setting. */
   readonly can: readonly string[];
-  /** Opens a setting for one check: fresh where the target can give fresh ones. */
+  /** Opens a setting for one check: a fresh one if the target can give fresh ones. */
   readonly open: () => Promise<Setting & { close(): Promise<void> }>;
 }
 
-/** Makes each check a test; those that the target cannot do are skipped by name. */
+/** Makes each check a test; those that the target does not support are skipped by name. */
 export function registerChecks<Setting>(target: Target<Setting>, checks: readonly Check<Setting>[]): void {
   describe(target.name, () => {
     for (const check of checks) {
@@ -33,7 +33,7 @@ export function registerChecks<Setting>(target: Target<Setting>, checks: readonl
   });
 }
 
-/** Makes the checks tests if there is a target, else one test that is skipped and says what would name a target. */
+/** Makes the checks tests if there is a target; otherwise one test that is skipped and says which variable names a target. */
 export function registerNamedTarget<Setting>(
   target: Target<Setting> | undefined,
   variable: string,

@@ -10,8 +10,8 @@ import type { Simulator } from '../../src/simulator/simulator.ts';
 import { type RawAnswer, type RawRequest, raw } from './raw.ts';
 
 /**
- * Where checks of the Cluster Management API run. A target can: `levels` (there is a credential of each level), `deploy`
- * (clusters may be made), `simulator` (it can be asked for faults, other times, and what others do).
+ * Where checks of the Cluster Management API run. A target can support: `levels` (it has a credential of each level), `deploy`
+ * (clusters may be created), `simulator` (it can simulate faults, the passing of time, and what others do).
  */
 export interface CloudSetting {
   readonly baseURL: string;
@@ -23,7 +23,7 @@ export interface CloudSetting {
   readonly random: Random;
   /** What to deploy. */
   readonly deployment: Omit<DeployRequest, 'id'>;
-  /** Between two looks at something that takes its time. */
+  /** The pause between two looks at something slow. */
   readonly pause: () => Promise<void>;
   readonly powers: Powers | undefined;
 }
@@ -41,7 +41,7 @@ export function clientOf(setting: CloudSetting, levels?: readonly AccessLevel[])
   return new CloudClient({ ...setting, credentials, rateLimit: { ratePerSecond: 1000, burst: 10_000 } });
 }
 
-/** A new access token of the level, got as the document says. */
+/** A new access token of the level, fetched as the document says. */
 export async function tokenOf(setting: CloudSetting, level: AccessLevel): Promise<string> {
   const credential = setting.credentials.find((candidate) => candidate.level === level);
   const authorization = `Basic ${credential?.clientID}:${credential?.clientSecret}`;
@@ -65,7 +65,7 @@ export function newID(setting: CloudSetting): string {
 
 const MAX_LOOKS = 500;
 
-/** Looks until the cluster has the status; `gone` is none at all. */
+/** Looks until the cluster has the status; with `gone`, until it does not exist. */
 export async function untilStatus(setting: CloudSetting, id: string, status: string): Promise<Cluster | undefined> {
   const client = clientOf(setting);
   for (let looks = 0; looks < MAX_LOOKS; looks++) {
@@ -76,7 +76,7 @@ export async function untilStatus(setting: CloudSetting, id: string, status: str
   throw new Error(`Cluster ${id} never became ${status}`);
 }
 
-/** Does `use` with a cluster that is running, and destroys it afterwards. */
+/** Calls `use` with a running cluster, and destroys it afterwards. */
 export async function withCluster(
   setting: CloudSetting,
   use: (id: string, client: CloudClient) => Promise<void>,
@@ -93,7 +93,7 @@ export async function withCluster(
   }
 }
 
-/** Destroys a cluster whatever it is doing. */
+/** Destroys a cluster whatever its status. */
 export async function destroyed(setting: CloudSetting, id: string): Promise<void> {
   const client = clientOf(setting);
   for (let looks = 0; looks < MAX_LOOKS; looks++) {

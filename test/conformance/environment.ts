@@ -50,7 +50,7 @@ export function cloudFromEnvironment(environment: Environment): Target<CloudSett
   };
 }
 
-/** For checks that ask for a refusal before anything is looked at; never deployed. */
+/** For checks that ask for a refusal before anything is validated; never deployed. */
 const NO_DEPLOYMENT: CloudSetting['deployment'] = {
   serverCount: 1,
   storageSizeGB: 10,

@@ -27,7 +27,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface KindsOnServer {
   readonly database: ObjectOnServer;
   readonly user: ObjectOnServer;
-  /** What is in a Secret. */
+  /** The contents of a Secret. */
   secret(name: string): Fields;
 }
 
@@ -37,14 +37,14 @@ export interface ObjectOnServer {
   edit(name: string, spec: Fields): Promise<void>;
   annotate(name: string, annotations: Fields): Promise<void>;
   remove(name: string): Promise<void>;
-  /** Passes until Ready is this ("status reason"; "gone": the object is), and nothing is left to be done. */
+  /** Passes until Ready is this ("status reason"; "gone": the object is gone), and nothing is left to do. */
   until(name: string, ready: string): Promise<KubeObject | undefined>;
 }
 
 const MAX_PASSES = 200;
 const SPACE = 'shop/production';
 
-/** The server is taken for that of a cluster that runs and whose admin login is the setting's. */
+/** The server is treated as that of a running cluster whose admin login is the setting's. */
 export async function kindsOnServer(setting: ServerSetting): Promise<KindsOnServer> {
   const { clock, random, login } = setting;
   const statusDefaults = Object.fromEntries(definitions.map(({ plural }) => [plural, { observedGeneration: -1 }]));
@@ -54,11 +54,11 @@ export async function kindsOnServer(setting: ServerSetting): Promise<KindsOnServ
   await kube.create(SECRETS, 'shop', { metadata: { name: 'orders-admin' }, data: encoded(login) });
   const secrets = createSecrets(kube, secretsOf(kube));
   const logins = new Logins('', () => serverClientOf(setting));
-  // As the space of that very server would have it, be it http.
+  // As the space of that very server would have it, even with http.
   const serverURL = () => setting.baseURL;
   const connection = { factoryLogin: login, verifyIntervalMs: 0, logins: () => logins, serverURL };
   const shared: ServerWorld = {
-    // Of a space only what leads to the server matters here.
+    // Of a space, only what leads to the server matters here.
     connections: { get: () => connection } as unknown as SpaceConnections,
     cluster: () => clusterAt(setting),
     clusterKeys: () => [],

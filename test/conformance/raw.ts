@@ -15,7 +15,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** A request as no client of ours would send it: to see what the other side says to it. */
+/** A request that none of our clients would send, to see how the other side answers. */
 export async function raw(
   place: { readonly baseURL: string; readonly transport: HttpTransport },
   request: RawRequest,
@@ -39,7 +39,7 @@ export function expectErrorObject(answer: RawAnswer, status: number): void {
   expect(JSON.parse(answer.text)).toMatchObject({ code: expect.any(String), message: expect.any(String) });
 }
 
-/** A violated rule: which status it has is not shown, but it is a refusal. */
+/** A violated rule: the document does not say which status, but it is a refusal. */
 export function expectRefusal(answer: RawAnswer): void {
   expect(answer.status, answer.text).toBeGreaterThanOrEqual(400);
   expect(answer.status, answer.text).toBeLessThan(500);

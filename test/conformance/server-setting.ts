@@ -8,18 +8,18 @@ import type { Powers } from './cloud-setting.ts';
 import { type RawAnswer, type RawRequest, raw } from './raw.ts';
 
 /**
- * Where checks of the Database Server HTTP API run. A target can: `users` (the login may manage users), `queries` (the
- * query language is understood), `simulator` (it can be asked for faults, other times, and what others do).
+ * Where checks of the Database Server HTTP API run. A target can support: `users` (the login may manage users), `queries` (it
+ * understands the query language), `simulator` (it can simulate faults, the passing of time, and what others do).
  */
 export interface ServerSetting {
   readonly baseURL: string;
-  /** Which of the two forms the server has, where they differ (compatibility.md). */
+  /** Which of the two forms the server has, if they differ (compatibility.md). */
   readonly dialect: 'document' | 'field';
   readonly login: Login;
   readonly transport: HttpTransport;
   readonly clock: Clock;
   readonly random: Random;
-  /** Between two looks at something that takes its time. */
+  /** The pause between two looks at something slow. */
   readonly pause: () => Promise<void>;
   readonly powers: (Powers & { readonly clusterID: string }) | undefined;
 }
@@ -56,7 +56,7 @@ export function newName(setting: ServerSetting): string {
   return `conformance-${uuid(setting.random).slice(0, 8)}`;
 }
 
-/** Does `use` with a new, empty database, and deletes it afterwards. */
+/** Calls `use` with a new, empty database, and deletes it afterwards. */
 export async function withDatabase(
   setting: ServerSetting,
   use: (name: string, signedIn: SignedIn) => Promise<void>,
@@ -71,7 +71,7 @@ export async function withDatabase(
   }
 }
 
-/** Does `use` with a new user who may not manage others, and deletes it afterwards. */
+/** Calls `use` with a new user who may not manage others, and deletes it afterwards. */
 export async function withUser(
   setting: ServerSetting,
   use: (login: Login, admin: SignedIn) => Promise<void>,
@@ -105,7 +105,7 @@ export function countOf(answer: QueryAnswer): number {
   return answer.answerType === 'ok' ? 0 : answer.answers.length;
 }
 
-/** The outcome of a call that waits for time to pass, which it does meanwhile. */
+/** The outcome of a call that waits for time to pass; time passes meanwhile. */
 export async function whileTimePasses<T>(setting: ServerSetting, call: Promise<T>): Promise<T> {
   let settled = false;
   const done = () => {
@@ -116,7 +116,7 @@ export async function whileTimePasses<T>(setting: ServerSetting, call: Promise<T
   return call;
 }
 
-/** What the promise rejects with. */
+/** The error that the promise rejects with. */
 export function failure(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     (value) => new Error(`no failure, but ${JSON.stringify(value)}`),

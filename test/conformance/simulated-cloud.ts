@@ -21,7 +21,7 @@ export const DEPLOYMENT: CloudSetting['deployment'] = {
 
 const CAN = ['levels', 'deploy', 'simulator'];
 
-/** A new simulator for each check, its time in the check's hands. */
+/** A new simulator for each check, which controls its time. */
 export function simulatedWorld(dialect: Dialect): { readonly simulator: Simulator; readonly clock: ManualClock } {
   const clock = manualClock();
   return { clock, simulator: createSimulator({ clock, random: createSeededRandom(1), dialect }) };

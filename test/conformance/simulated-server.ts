@@ -45,14 +45,14 @@ export function simulatedServerOverHTTP(dialect: Dialect): Target<ServerSetting>
   };
 }
 
-/** Where the server answers: it moves where another process has its port. */
+/** The server's address: it moves if another process has its port. */
 export async function servedAt(simulator: Simulator, transport: HttpTransport): Promise<string> {
   for (;;) {
     const baseURL = `http://${addressOf(simulator)}`;
     const response = await transport({ method: 'GET', url: `${baseURL}/health` }).catch(() => undefined);
     if (response === undefined) continue;
     await readText(response, 1000).catch(() => undefined);
-    // Whoever else has the port may answer, before the server has moved.
+    // Another process on the port may answer before the server has moved.
     const isOurs = simulator.count('health') > 0;
     simulator.resetCounters();
     if (isOurs) return baseURL;

@@ -6,7 +6,7 @@ export interface Subject {
   readonly api: KubeApi;
   /** A namespace of its own for each test. */
   makeNamespace(): Promise<string>;
-  /** Starts to delete it; it stays for as long as something in it is held by a finalizer. */
+  /** Starts to delete it; it stays for as long as a finalizer holds something in it. */
   terminateNamespace(namespace: string): Promise<void>;
 }
 

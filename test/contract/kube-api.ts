@@ -14,9 +14,9 @@ import { aCase, errorOf, type Subject, statusOf } from './case.ts';
 import { anEvent, aSecret, aSpace, FINALIZER, SPACES } from './objects.ts';
 import { watchContract } from './watches.ts';
 
-/** What is asked of both, the fake and the real one: a test of the operator on the fake is worth as much as this. */
+/** What is asked of both the fake and the real API: a test of the operator on the fake is worth as much as this. */
 export function kubeApiContract(open: () => Promise<Subject>): void {
-  test('get() answers undefined where there is none, and what is there with uid and version', async () => {
+  test('get() answers undefined if there is none, and otherwise the object with uid and version', async () => {
     const { api, ref, object } = await aCase(open);
     expect(await api.get(SPACES, { ...ref, name: 'two' })).toBeUndefined();
     expect(await api.get(SPACES, ref)).toEqual(object);
@@ -38,7 +38,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(Object.keys(secret ?? {})).not.toContain('data');
   });
 
-  test('list() of a name finds what is called so, in whatever namespace', async () => {
+  test('list() of a name finds objects of that name, in any namespace', async () => {
     const { api, namespace } = await aCase(open);
     await api.create(SPACES, namespace, aSpace('two'));
     const named = async (options: ListOptions) => (await api.list(SPACES, { ...options, name: 'two' })).items;
@@ -48,7 +48,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(everywhere.filter((key) => !key.endsWith('/two'))).toEqual([]);
   });
 
-  test('create() gives a kind of ours the status of an object that nobody has looked at', async () => {
+  test('create() gives an object of our kinds the status of one that nobody has looked at', async () => {
     const { object } = await aCase(open);
     expect(object).toMatchObject({ status: { observedGeneration: -1 } });
   });
@@ -60,7 +60,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
   });
 
   test.each(['Capital', 'under_score', '-a', 'a.', 'a..b', '', 'a'.repeat(254)])(
-    'create() refuses "%s", which is no name',
+    'create() refuses "%s", which is not a valid name',
     async (name) => {
       const { api, namespace } = await aCase(open);
       for (const [resource, object] of [
@@ -72,13 +72,13 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     },
   );
 
-  test('create() takes the longest name that there can be', async () => {
+  test('create() accepts the longest possible name', async () => {
     const { api, namespace } = await aCase(open);
     const name = `${'a'.repeat(63)}.${'b'.repeat(189)}`;
     expect((await api.create(SECRETS, namespace, aSecret(name))).metadata.name).toBe(name);
   });
 
-  test('An Event says no more than 1,024 bytes', async () => {
+  test("An Event's message has at most 1,024 bytes", async () => {
     const { api, namespace } = await aCase(open);
     const said = (note: string) => api.create(EVENTS, namespace, { ...anEvent(`e${note.length}`, namespace), note });
     expect(await said('x'.repeat(1024))).toMatchObject({ note: 'x'.repeat(1024) });
@@ -92,7 +92,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(statusOf(await errorOf(change))).toBe(422);
   });
 
-  test('What an immutable Secret holds cannot be changed, and the refusal says so', async () => {
+  test('The contents of an immutable Secret cannot be changed, and the refusal says so', async () => {
     const { api, namespace } = await aCase(open);
     await api.create(SECRETS, namespace, { ...aSecret('a', { a: '' }), immutable: true });
     const patch = (change: object) => api.patch(SECRETS, { namespace, name: 'a' }, change);
@@ -111,7 +111,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     ['a label value that is too long', { metadata: { labels: { a: 'x'.repeat(64) } } }],
     ['an annotation key', { metadata: { annotations: { 'a/b/c': 'x' } } }],
     ['a key of a Secret', { data: { '..': '' } }],
-  ])('%s that is none is refused, be it of a new object or of an old one', async (_, wrong) => {
+  ])('%s that is invalid is refused, on a new object or an old one', async (_, wrong) => {
     const { api, namespace } = await aCase(open);
     const { metadata = {}, ...rest } = wrong as { readonly metadata?: object };
     const created = api.create(SECRETS, namespace, {
@@ -124,7 +124,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(statusOf(await errorOf(api.patch(SECRETS, { namespace, name: 'old' }, wrong)))).toBe(422);
   });
 
-  test('Labels, annotations and keys of a Secret may be all that Kubernetes takes', async () => {
+  test('Labels, annotations and keys of a Secret may be anything that Kubernetes accepts', async () => {
     const { api, namespace } = await aCase(open);
     const labels = { 'example.com/a.b': '', A_1: 'x.y_Z-0', [`${'a'.repeat(253)}/a`]: 'x'.repeat(63) };
     const annotations = { 'Example.com/A': 'any text!' };
@@ -140,7 +140,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
       [EVENTS, anEvent('late', namespace)],
       [LEASES, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'late' }, spec: {} }],
       [SPACES, aSpace('late')],
-      // That it is there already is not looked at any more.
+      // Whether it exists already is no longer checked.
       [SPACES, aSpace('one')],
     ];
     for (const [resource, object] of late) {
@@ -150,7 +150,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     await patch({ metadata: { finalizers: null } }).catch(() => {});
   });
 
-  test('In a namespace that is being deleted what is held can be changed, and its status written', async () => {
+  test('In a namespace that is being deleted an object with a finalizer can be changed, and its status written', async () => {
     const { api, namespace, terminate, patch, patchStatus } = await aCase(open, { finalizers: [FINALIZER] });
     const secret = { ...aSecret('held'), metadata: { name: 'held', finalizers: [FINALIZER] } };
     await api.create(SECRETS, namespace, secret);
@@ -172,7 +172,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(await api.get(SPACES, ref)).toEqual(object);
   });
 
-  test('patch() of a missing object answers that there is none', async () => {
+  test('patch() of a missing object answers that it does not exist', async () => {
     const { api, ref } = await aCase(open);
     const change = { metadata: { finalizers: [FINALIZER] } };
     expect(isNotFound(await errorOf(api.patch(SPACES, { ...ref, name: 'two' }, change)))).toBe(true);
@@ -180,7 +180,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
 
   test('patch() that changes nothing keeps the version', async () => {
     const { patch, patchStatus } = await aCase(open, { labels: { a: 'b' } });
-    // Once for real: the first to write a field that a default filled becomes its owner, which counts as a change.
+    // Once for real: the first to write a defaulted field becomes its owner, which counts as a change.
     const { metadata } = await patchStatus({ status: { observedGeneration: 1 } });
     for (const answer of [
       await patch({ metadata: { labels: { a: 'b' } }, spec: { teamID: 'acme' } }),
@@ -190,7 +190,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     }
   });
 
-  test('patch() raises the version with each change, the generation only with one of the spec', async () => {
+  test('patch() raises the version with each change, and the generation only with one of the spec', async () => {
     const { object, patch, patchStatus } = await aCase(open);
     const labelled = await patch({ metadata: { labels: { a: 'b' } } });
     const told = await patchStatus({ status: { observedGeneration: 1 } });
@@ -201,14 +201,14 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect([labelled, told, changed].map(({ metadata }) => metadata.generation)).toEqual([1, 1, 2]);
   });
 
-  test('patch() of a status drops fields that the CRD does not know, and says nothing of it', async () => {
+  test('patch() of a status drops fields that the CRD does not know, without saying so', async () => {
     const { patchStatus } = await aCase(open);
     const told = await patchStatus({ status: { observedGeneration: 1, ofALaterVersion: 'x' } });
     expect(told).toMatchObject({ status: { observedGeneration: 1 } });
     expect((told as { status?: object }).status).not.toHaveProperty('ofALaterVersion');
   });
 
-  test('patch() merges: null removes, lists are replaced whole', async () => {
+  test('patch() merges: null removes, lists are replaced as a whole', async () => {
     const { patch } = await aCase(open, { labels: { a: '1', b: '2' }, finalizers: [`${FINALIZER}-a`] });
     const { metadata } = await patch({
       metadata: { labels: { a: null, c: '3' }, finalizers: [`${FINALIZER}-b`, `${FINALIZER}-c`] },
@@ -218,7 +218,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     await patch({ metadata: { finalizers: null } });
   });
 
-  test('patch() with an outdated version is refused, of the object and of its status', async () => {
+  test('patch() with an outdated version is refused, for the object and for its status', async () => {
     const { object, patch, patchStatus, api, ref } = await aCase(open);
     await patch({ metadata: { labels: { a: 'b' } } });
     const metadata = { resourceVersion: object.metadata.resourceVersion };
@@ -244,7 +244,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(changed.metadata.resourceVersion).toBe(told.metadata.resourceVersion);
   });
 
-  test('patch() of the status pays no heed to a uid', async () => {
+  test('patch() of the status ignores a uid', async () => {
     const { patchStatus } = await aCase(open);
     const metadata = { uid: '00000000-0000-4000-8000-000000000000' };
     expect(await patchStatus({ metadata, status: { observedGeneration: 3 } })).toMatchObject({
@@ -252,7 +252,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     });
   });
 
-  test('delete() with the uid of another object is refused, and of none says so', async () => {
+  test('delete() with the uid of another object is refused, and says so if there is none', async () => {
     const { api, ref, object } = await aCase(open);
     const uid = '00000000-0000-4000-8000-000000000000';
     expect(isConflict(await errorOf(api.delete(SPACES, ref, { uid })))).toBe(true);
@@ -261,7 +261,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(await api.get(SPACES, ref)).toBeUndefined();
   });
 
-  test('delete() of what a finalizer holds marks it, and it goes with its last finalizer', async () => {
+  test('delete() of an object with a finalizer marks it, and it is gone with its last finalizer', async () => {
     const { api, ref, object, patch, patchStatus } = await aCase(open, { finalizers: [FINALIZER, `${FINALIZER}-b`] });
     await api.delete(SPACES, ref, { uid: object.metadata.uid });
     const marked = await api.get(SPACES, ref);
@@ -285,7 +285,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(isNotFound(await errorOf(patch({ metadata: { finalizers: null } })))).toBe(true);
   });
 
-  test('An object that is created again under a name has another uid', async () => {
+  test('An object that is created again with the same name has another uid', async () => {
     const { api, ref, object } = await aCase(open);
     await api.delete(SPACES, ref, { uid: object.metadata.uid });
     const again = await api.create(SPACES, ref.namespace, aSpace('one'));
@@ -293,7 +293,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(again.metadata.generation).toBe(1);
   });
 
-  test('list() comes in pages that together are all, of one version', async () => {
+  test('list() comes in pages that together are complete, at one version', async () => {
     const { api, namespace } = await aCase(open);
     for (const name of ['a', 'b', 'c', 'd', 'e']) await api.create(SECRETS, namespace, aSecret(name));
     const names: string[] = [];
@@ -318,7 +318,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(Object.keys(items[0] ?? {})).not.toContain('data');
   });
 
-  test('list() is as new as asked', async () => {
+  test('list() is at least as new as requested', async () => {
     const { api, namespace } = await aCase(open);
     const { metadata } = await api.create(SECRETS, namespace, aSecret('a'));
     const page = await api.list(SECRETS, { namespace, notOlderThan: metadata.resourceVersion });
@@ -326,7 +326,7 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(Number(page.resourceVersion)).toBeGreaterThanOrEqual(Number(metadata.resourceVersion));
   });
 
-  test('list() of a version that is yet to come is refused, as too large', async () => {
+  test('list() of a future version is refused, as too large', async () => {
     const { api, namespace, object } = await aCase(open);
     const notOlderThan = String(Number(object.metadata.resourceVersion) + 1_000_000);
     expect(statusOf(await errorOf(api.list(SPACES, { namespace, notOlderThan })))).toBe(504);

@@ -3,9 +3,9 @@ import { type AnyObject, isGone, type KubeApi, type Resource, SECRETS, type Watc
 import { aCase, errorOf, type Subject, statusOf } from './case.ts';
 import { aSecret, aSpace, FINALIZER, SPACES } from './objects.ts';
 
-/** What is asked of watches, which the operator hears of all changes by. */
+/** What is asked of watches, through which the operator learns of all changes. */
 export function watchContract(open: () => Promise<Subject>): void {
-  test('watch() tells all that happens after the version, in order, of its namespace and kind', async () => {
+  test('watch() reports everything that happens after the version, in order, for its namespace and kind', async () => {
     const { api, namespace, ref, object, patch, patchStatus } = await aCase(open);
     const { resourceVersion } = await api.list(SPACES, { namespace });
     const events = watching(api, SPACES, { namespace }, resourceVersion, 4);
@@ -24,11 +24,11 @@ export function watchContract(open: () => Promise<Subject>): void {
     ]);
     const versions = seen.map((event) => Number(event.object.metadata.resourceVersion));
     expect(versions).toEqual(versions.toSorted((one, other) => one - other));
-    // The version of a deletion is one of its own, newer than the last that the object had.
+    // A deletion has a version of its own, newer than the last one of the object.
     expect(new Set(versions).size).toBe(4);
   });
 
-  test('list() and watch() of one name tell of no other object', async () => {
+  test('list() and watch() of one name report no other object', async () => {
     const { api, namespace, ref, object, patch } = await aCase(open);
     const scope = { namespace, name: ref.name };
     await api.create(SPACES, namespace, aSpace('two'));
@@ -45,7 +45,7 @@ export function watchContract(open: () => Promise<Subject>): void {
     expect((await api.list(SPACES, scope)).items).toEqual([]);
   });
 
-  test('watch() from an earlier version tells what happened since', async () => {
+  test('watch() from an earlier version reports what happened since', async () => {
     const { api, namespace, object, patch } = await aCase(open);
     await patch({ metadata: { labels: { a: 'b' } } });
     const seen = await watching(api, SPACES, { namespace }, object.metadata.resourceVersion, 1);
@@ -60,7 +60,7 @@ export function watchContract(open: () => Promise<Subject>): void {
     expect(Object.keys((await events)[0]?.object ?? {})).not.toContain('data');
   });
 
-  test('watch() of metadata tells the deletion of what a finalizer held', async () => {
+  test('watch() of metadata reports the deletion of an object that a finalizer held', async () => {
     const { api, namespace, ref, object, patch } = await aCase(open, { finalizers: [FINALIZER] });
     const events = watching(api, SPACES, { namespace }, object.metadata.resourceVersion, 2, true);
     await api.delete(SPACES, ref, { uid: object.metadata.uid });
@@ -68,12 +68,12 @@ export function watchContract(open: () => Promise<Subject>): void {
     expect((await events).map(({ type }) => type)).toEqual(['MODIFIED', 'DELETED']);
   });
 
-  test('watch() from a version that is forgotten is refused as gone', async () => {
+  test('watch() from a version that has been compacted is refused as gone', async () => {
     const { api, namespace } = await aCase(open);
     expect(isGone(await errorOf(watching(api, SPACES, { namespace }, '1', 1)))).toBe(true);
   });
 
-  test('watch() with initial events tells all that is there, says so, and goes on', async () => {
+  test('watch() with initial events reports everything that exists, says so, and goes on', async () => {
     const { api, namespace, ref, patch } = await aCase(open);
     await api.create(SPACES, namespace, aSpace('two'));
     await api.create(SECRETS, namespace, aSecret('unrelated'));
@@ -88,7 +88,7 @@ export function watchContract(open: () => Promise<Subject>): void {
     expect(Number(metadata.resourceVersion)).toBeGreaterThan(Number(resourceVersion));
   });
 
-  test('watch() with initial events of an empty collection says that there is nothing, and what comes then', async () => {
+  test('watch() with initial events of an empty collection says that there is nothing, and reports what comes then', async () => {
     const { api, makeNamespace } = await open();
     const namespace = await makeNamespace();
     const { initial, next } = await streaming(api, SPACES, { namespace });
@@ -115,13 +115,13 @@ export function watchContract(open: () => Promise<Subject>): void {
     expect(Object.keys(initial[0]?.object ?? {})).not.toContain('data');
   });
 
-  test('watch() with initial events of a version that is yet to come is refused, as too large', async () => {
+  test('watch() with initial events of a future version is refused, as too large', async () => {
     const { api, namespace, object } = await aCase(open);
     const version = String(Number(object.metadata.resourceVersion) + 1_000_000);
     expect(statusOf(await errorOf(streaming(api, SPACES, { namespace }, version)))).toBe(504);
   });
 
-  test('watch() ends when the caller wants no more', async () => {
+  test('watch() ends when the caller stops', async () => {
     const { api, namespace, object } = await aCase(open);
     const stop = new AbortController();
     const { resourceVersion } = object.metadata;
@@ -134,7 +134,7 @@ export function watchContract(open: () => Promise<Subject>): void {
   });
 }
 
-/** The first `count` events that are no bookmarks. */
+/** The first `count` events that are not bookmarks. */
 async function watching(
   api: KubeApi,
   resource: Resource,
@@ -153,7 +153,7 @@ async function watching(
   return seen;
 }
 
-/** A watch with initial events, up to their end; it goes on as far as it is asked. */
+/** A watch with initial events, up to their end; it continues as far as it is read. */
 async function streaming(
   api: KubeApi,
   resource: Resource,

@@ -15,10 +15,10 @@ import { waitUntil } from '../support/control-plane.ts';
 
 const namespace = 'default';
 const ROOT = join(import.meta.dirname, '../..');
-/** One is enough nearly always. */
+/** One is nearly always enough. */
 const MOST_RESTARTS = 6;
 
-/** What a watch from that version is refused with. */
+/** The error with which a watch from that version is refused. */
 async function refusalOf(api: KubeApi, resource: Resource, resourceVersion: string): Promise<unknown> {
   const options = { resourceVersion, timeoutSeconds: 5 };
   try {
@@ -31,7 +31,7 @@ async function refusalOf(api: KubeApi, resource: Resource, resourceVersion: stri
 
 const isAsked = (error: unknown) => error instanceof KubeError && error.status === 429;
 
-/** The same, once it is not asked for patience any more. */
+/** The same, once it is no longer told to wait. */
 async function lastRefusalOf(api: KubeApi, resource: Resource, resourceVersion = '1'): Promise<unknown> {
   for (;;) {
     const refused = await refusalOf(api, resource, resourceVersion);
@@ -39,7 +39,7 @@ async function lastRefusalOf(api: KubeApi, resource: Resource, resourceVersion =
   }
 }
 
-/** An Informer of ConfigMaps on an API server of its own, and what it asked for. */
+/** An Informer of ConfigMaps on an API server of its own, and its requests. */
 async function aCase(options: StartOptions = {}) {
   const controlPlane = await startControlPlane(options);
   const { server, tls, authorize } = await loadKubeConnection(systemClock, controlPlane.kubeconfig);
@@ -78,7 +78,7 @@ async function aCase(options: StartOptions = {}) {
 test('An API server that was killed and started again knows no older version, and an Informer follows it all the same', async () => {
   const { controlPlane, api, requests, create, sees } = await aCase();
   const before = await create('before');
-  // So that it is older than the newest, of which alone the next one knows.
+  // It is then older than the newest version, which only the next one knows.
   await create('meanwhile');
   await waitUntil(() => sees('meanwhile'), { what: 'it sees what is there' });
 
@@ -87,18 +87,18 @@ test('An API server that was killed and started again knows no older version, an
   await api.delete(CONFIG_MAPS, { namespace, name: 'before' }, { uid: before.metadata.uid });
   await create('after');
   await waitUntil(() => sees('after') && !sees('before'), { what: 'it sees what happened since' });
-  // Each list was the begin of a watch.
+  // Each list was the start of a watch.
   expect(requests.filter((request) => request.startsWith('list'))).toEqual([]);
   expect(await lastRefusalOf(api, CONFIG_MAPS, before.metadata.resourceVersion)).toSatisfy(isGone);
 });
 
-test('After a restart of the API server a watch is asked for patience (429) until the storage of its kind is there, then refused (410)', async () => {
+test('After a restart of the API server a watch is told to wait (429) until the storage of its kind is ready, then refused (410)', async () => {
   const { controlPlane, api, create } = await aCase();
   const apply = ['create', `--kubeconfig=${controlPlane.kubeconfig}`, '--filename=crds'];
   expect((await run(controlPlane.kubectl, apply, { cwd: ROOT })).code).toBe(0);
   const kinds = definitions.map(({ plural, kind }) => ({ group: GROUP, version: VERSION, plural, kind }));
   let refused: readonly unknown[] = [];
-  // The first request for a kind of ours makes its storage, and in half of all cases comes before that is filled.
+  // The first request for one of our kinds creates its storage, and half of the time comes before that is filled.
   for (let restart = 1; restart <= MOST_RESTARTS && !refused.some(isAsked); restart++) {
     await create(`before-${restart}`);
     await controlPlane.restartApiServer();
@@ -108,7 +108,7 @@ test('After a restart of the API server a watch is asked for patience (429) unti
   for (const kind of kinds) expect(await lastRefusalOf(api, kind)).toSatisfy(isGone);
 });
 
-test('An Informer lists in pages where the API server cannot stream lists, and nobody is told of it', async () => {
+test('An Informer lists in pages if the API server cannot stream lists, without reporting it', async () => {
   const { requests, failures, informer, create, sees } = await aCase({ featureGates: 'WatchList=false' });
   await informer.synced;
   await create('after');

@@ -11,8 +11,8 @@ import { waitUntil } from '../support/control-plane.ts';
 
 const HOUR = 3_600_000;
 
-// Of its own: on a shared one, operators of other tests run.
-test('Whether an operator runs is told by the Leases of a real API server, however wrong a clock is', async () => {
+// Its own API server: on a shared one, operators of other tests run.
+test('The Leases of a real API server show whether an operator runs, however wrong a clock is', async () => {
   const controlPlane = await startControlPlane();
   const { server, tls, authorize } = await loadKubeConnection(systemClock, controlPlane.kubeconfig);
   const transport = createUndiciTransport(tls);
@@ -24,7 +24,7 @@ test('Whether an operator runs is told by the Leases of a real API server, howev
   const { signal } = new AbortController();
   const said = (aheadMs: number) => operatorSign(api, { now: () => Date.now() + aheadMs }, signal);
   const everyLease = async () => (await api.list(LEASES, {}, signal)).items;
-  // The API server's own, which it renews every 10 s: it says what time it is.
+  // The API server's own Lease, renewed every 10 s: it shows what time it is.
   await waitUntil(async () => (await everyLease()).length > 0, { what: 'the API server has a Lease' });
 
   expect(await said(0)).toBeUndefined();

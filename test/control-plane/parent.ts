@@ -1,4 +1,4 @@
-// A program that starts a control plane and says so, for tests of what is left when such a program ends.
+// A program that starts a control plane and says so, to test what is left when such a program ends.
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 
 const controlPlane = await startControlPlane();

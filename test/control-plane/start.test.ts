@@ -35,7 +35,7 @@ describe('the shared control plane', () => {
     await waitUntil(async () => (await list()).code === 0, { what: 'the role to take effect' });
   });
 
-  test('deletes namespaces with all that is in them', async () => {
+  test('deletes namespaces with everything in them', async () => {
     const namespace = await makeNamespace();
     await mustKubectl(['create', 'configmap', 'one', `--namespace=${namespace}`]);
     await mustKubectl(['delete', 'namespace', namespace, '--timeout=30s']);
@@ -91,7 +91,7 @@ describe('startControlPlane()', () => {
     expect(existsSync(controlPlane.directory)).toBe(false);
   });
 
-  test('ends what it has started when its signal aborts it', async () => {
+  test('ends what it has started when its signal aborts', async () => {
     const aborted = new AbortController();
     const reason = new Error('changed my mind');
     const starting = startControlPlane({ signal: aborted.signal });

@@ -21,7 +21,7 @@ const ANNOTATED: Readonly<Record<string, readonly string[]>> = {
 };
 const BY = '# Written by the tests, `UPDATE_DOCS=1 npm test -- test/gitops`; do not edit.';
 
-/** Path from the project's root → text, of all that is not written by hand. */
+/** Path from the project's root → text, for everything that is not written by hand. */
 export function argocdFiles(all: readonly Fixture[]): ReadonlyMap<string, string> {
   const scripts = kindScripts();
   const data = customizations(scripts);
@@ -62,7 +62,7 @@ function kindScripts(): ReadonlyMap<string, string> {
   return all;
 }
 
-/** Of the cluster's discovery, what speaks of these actions. */
+/** The part of the cluster's discovery that is about these actions. */
 function discovery(original: (path: string) => string, names: readonly string[]): string {
   const lines = original('actions/discovery.lua').split('\n');
   const wanted = lines.filter((line) => names.some((name) => line.startsWith(`  ${name} = `)));
@@ -108,7 +108,7 @@ function healthTests(all: readonly Fixture[]): readonly (readonly [string, strin
   });
 }
 
-/** action_test.yaml for what changes the spec; of annotations with the time of day, Argo CD's own test cannot know. */
+/** action_test.yaml for changes of the spec; Argo CD's own test cannot know annotations with the time of day. */
 function actionTests(all: readonly Fixture[]): readonly (readonly [string, string])[] {
   const folder = `${ORIGINAL}/actions`;
   const cases = [
@@ -128,7 +128,7 @@ function actionTests(all: readonly Fixture[]): readonly (readonly [string, strin
   return [[`${folder}/action_test.yaml`, yaml({ actionTests: tests })], ...outputs];
 }
 
-/** What the health check says besides. */
+/** What else the health check says. */
 function messageOf({ object, name }: Fixture): string {
   const ready = object.status?.conditions?.find(({ type }) => type === 'Ready');
   return ready === undefined || name === 'changed' ? 'Waiting for Mooring to look at it' : ready.message;

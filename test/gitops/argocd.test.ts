@@ -34,7 +34,7 @@ function resultOf(answer: LuaAnswer): unknown {
 }
 
 describe('deploy/argocd', () => {
-  test('is what follows from its scripts and from what the operator writes (else: UPDATE_DOCS=1)', () => {
+  test('is what follows from its scripts and from what the operator writes (if not: UPDATE_DOCS=1)', () => {
     const files = argocdFiles(all);
     if (process.env['UPDATE_DOCS'] === '1') {
       for (const [path, text] of files) {
@@ -49,7 +49,7 @@ describe('deploy/argocd', () => {
   });
 });
 
-/** Of an object, what its health follows from; the wording of messages may change. Other files count as they are. */
+/** The parts of an object that decide its health; the wording of messages may change. Other files count as they are. */
 function shapeOf(path: string, text: string): string {
   if (path.endsWith('/health_test.yaml')) return text.replaceAll(/^ +message:.*(\n {8}.*)*/gm, '');
   if (!path.includes('/testdata/')) return text;
@@ -59,7 +59,7 @@ function shapeOf(path: string, text: string): string {
 }
 
 describe.each(KINDS)('the health check of %s', (kind) => {
-  test('says of each fixture what health_test.yaml expects', async () => {
+  test('says for each fixture what health_test.yaml expects', async () => {
     const { tests } = load(script(kind, 'health_test.yaml')) as {
       tests: readonly { inputPath: string; healthStatus: unknown }[];
     };
@@ -83,7 +83,7 @@ describe.each(KINDS)('the health check of %s', (kind) => {
   });
 });
 
-test('Fixtures hold every health that there is, for each kind', () => {
+test('Fixtures cover every health, for each kind', () => {
   for (const kind of KINDS) {
     const healths = new Set(all.filter((fixture) => fixture.kind === kind).map(({ argo }) => argo));
     expect([...healths].toSorted()).toEqual(['Degraded', 'Healthy', 'Progressing', 'Suspended']);
@@ -99,7 +99,7 @@ test('Every documented reason of Ready is judged for some kind', () => {
   expect(ofReady.filter(({ word }) => !judged.has(word)).map(({ word }) => word)).toEqual([]);
 });
 
-test('The operator tells reasons in the ways of their chapters', { timeout: 120_000 }, async () => {
+test('The operator reports reasons in the ways of their chapters', { timeout: 120_000 }, async () => {
   const told = await everythingTold();
   expect(told.size).toBeGreaterThan(15);
   const expected = new Set(

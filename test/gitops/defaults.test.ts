@@ -15,7 +15,7 @@ function defaultsInLists(schema: unknown, path: string, inList: boolean): readon
 }
 
 test.each(definitions.map((definition) => [definition.kind, definition] as const))(
-  '%s: no default stands in a list, where clients that compare three ways would take it for a difference',
+  '%s: no list contains a default, which clients that compare three ways would report as a difference',
   (_, definition) => {
     expect(defaultsInLists(customResourceDefinition(definition).spec, 'spec', false)).toEqual([]);
     const listed = { items: { properties: { port: { default: 1 } } } };

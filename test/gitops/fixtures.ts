@@ -10,7 +10,7 @@ export interface FixtureObject {
   readonly [field: string]: unknown;
 }
 
-/** An object in some state, and what the tools are to make of it. */
+/** An object in some state, and how the tools should judge it. */
 export interface Fixture {
   readonly kind: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface Fixture {
   readonly object: FixtureObject;
 }
 
-/** Every situation, with what the operator has written then. */
+/** Every situation, with what the operator writes in it. */
 export async function fixtures(): Promise<readonly Fixture[]> {
   const recorded: Fixture[] = [];
   for (const situation of SITUATIONS) {

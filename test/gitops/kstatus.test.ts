@@ -43,8 +43,8 @@ describe('healthCheckExprs of the example for Flux', () => {
     expect(expressions.map(({ kind }) => kind)).toEqual(['DatabaseUser', 'Database']);
   });
 
-  test('let Flux wait for what kstatus does, but not for what is on a suspended cluster', async () => {
-    // Nobody waits for the health of what is being deleted.
+  test('let Flux wait for the same as kstatus, except for what is on a suspended cluster', async () => {
+    // Nobody waits for the health of an object that is being deleted.
     const awaited = all.filter(
       ({ object, kstatus }) => expressionsFor(object) !== undefined && kstatus !== 'Terminating',
     );

@@ -19,7 +19,7 @@ const UNDER_WAY: Summary = [reconciling, 'Progressing', 'InProgress'];
 const FAILING: Summary = [failing, 'Degraded', 'InProgress'];
 const STALLED: Summary = [stalled, 'Degraded', 'Failed'];
 
-/** The ways in which the reasons of a chapter of docs/conditions.md are told. */
+/** The ways in which the reasons of a chapter of docs/conditions.md are reported. */
 const CHAPTERS: Readonly<Record<string, readonly Summary[]>> = {
   'All is well': [WELL],
   'Work goes on': [UNDER_WAY],
@@ -32,17 +32,17 @@ const told =
   (status: ConditionUpdate['status']): Summary[0] =>
   (reason, message) => [{ type: 'Ready', status, reason, message }];
 
-/** Those that are told otherwise than their chapter. */
+/** Reasons that are reported differently from their chapter. */
 const EXCEPTIONS: Readonly<Record<string, readonly Summary[]>> = {
   Suspended: [[ready, 'Suspended', 'Current']],
-  // All works as long as the Secret is there.
+  // Everything works as long as the Secret exists.
   SecretDeleting: [WELL],
   // A person's own wish.
   Paused: [[told('Unknown'), 'Progressing', 'InProgress']],
   // Nothing is broken, and nothing will change by itself.
   Drifted: [[told('False'), 'Degraded', 'InProgress']],
   DeletionBlocked: [FAILING],
-  // It is a wish; what is still to be done goes on by itself when the cluster does.
+  // It is a person's wish; what is still to do goes on by itself when the cluster runs.
   ClusterSuspended: [
     [ready, 'Suspended', 'Current'],
     [reconciling, 'Suspended', 'InProgress'],
@@ -51,7 +51,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly Summary[]>> = {
   RenamedElsewhere: [UNDER_WAY, [told('False'), 'Degraded', 'InProgress']],
 };
 
-/** Every documented reason that Ready may have on this kind, in each way in which it is told. */
+/** Every documented reason that Ready may have on this kind, in each way in which it is reported. */
 export function meanings(kind: string): readonly Meaning[] {
   return documentedWords()
     .filter(({ chapter, on }) => chapter in CHAPTERS && (on.includes('all') || on.includes(kind)))

@@ -14,14 +14,14 @@ export const RESOURCES = {
   Database: DATABASES,
 } as const satisfies Readonly<Record<string, Resource>>;
 
-/** One state that an object may be in, and what the tools are to make of it. */
+/** One state that an object may be in, and how the tools should judge it. */
 export interface Situation {
   readonly kind: keyof typeof RESOURCES;
   /** The fixture's file name. */
   readonly name: string;
   readonly argo: ArgoHealth;
   readonly kstatus: Kstatus;
-  /** Reason of Ready; undefined: the operator has not said anything yet. */
+  /** Reason of Ready; undefined: the operator has not reported anything yet. */
   readonly reason: string | undefined;
   /** Brings it about. */
   readonly bring: (world: World) => Promise<void>;
@@ -44,7 +44,7 @@ async function suspended(world: World): Promise<void> {
   await says('True Suspended')(world);
 }
 
-/** The one object of the kind there is. */
+/** The only object of the kind. */
 function only(world: World, kind: Situation['kind']): FakeObject | undefined {
   return world.view.objects(RESOURCES[kind])[0];
 }
@@ -70,7 +70,7 @@ const of =
 
 const ofSpace = of('DatabaseSpace');
 
-/** kstatus calls what is tried again in progress, however long; Argo CD is told that something is wrong. */
+/** kstatus calls an object that is tried again in progress, however long; Argo CD is told that something is wrong. */
 const OF_SPACES_AND_CLUSTERS: readonly Situation[] = [
   cluster('new', ['Progressing', 'InProgress'], undefined, (world) => world.createCluster()),
   cluster('space_missing', ['Progressing', 'InProgress'], 'SpaceNotFound', async (world) => {
@@ -83,7 +83,7 @@ const OF_SPACES_AND_CLUSTERS: readonly Situation[] = [
   }),
   cluster('running', ['Healthy', 'Current'], 'Running', running),
   cluster('observed', ['Healthy', 'Current'], 'Observed', async (world) => {
-    // Observing is no taking over, but the object stands for the cluster all the same.
+    // Observing is not taking over, but the object stands for the cluster all the same.
     foreign(world, 'orders', true);
     await world.createCluster({ managementPolicy: 'Observe' });
     await says('True Observed')(world);
@@ -177,7 +177,7 @@ const OF_SPACES_AND_CLUSTERS: readonly Situation[] = [
   }),
 ];
 
-/** Of what is placed on a cluster's server: `well`, the reason when it is Ready; `refused`: a spec that is not taken, and why. */
+/** For what is on a cluster's server: `well`, the reason when it is Ready; `refused`: a spec that is not accepted, and why. */
 function onServer(
   kind: 'DatabaseUser' | 'Database',
   well: string,

@@ -4,10 +4,10 @@ import { SCENARIOS } from '../sim/scenarios.ts';
 import { World } from '../sim/world.ts';
 import { RESOURCES, SITUATIONS } from './situations.ts';
 
-/** How a kind has told a reason: `DatabaseCluster Deploying: Ready=Unknown Reconciling`. */
+/** How a kind has reported a reason: `DatabaseCluster Deploying: Ready=Unknown Reconciling`. */
 export type Told = string;
 
-/** What sums an object up: Ready's status, and which of the other two are there. */
+/** The summary of an object: Ready's status, and which of the other two exist. */
 export function toldBy(kind: string, conditions: readonly Pick<Condition, 'type' | 'status' | 'reason'>[]): Told {
   const ready = conditions.find(({ type }) => type === 'Ready');
   const others = conditions.filter(({ type }) => type === 'Reconciling' || type === 'Stalled').map(({ type }) => type);

@@ -17,7 +17,7 @@ export interface Dockerfile {
   readonly stages: readonly Stage[];
 }
 
-/** As much of the language as ours uses; throws on anything else, so that nothing is passed over. */
+/** As much of the language as ours uses; throws on anything else, so that nothing is missed. */
 export function parseDockerfile(text: string): Dockerfile {
   const args = new Map<string, string>();
   const stages: { image: string; name: string; instructions: Instruction[] }[] = [];
@@ -49,7 +49,7 @@ export function lastOf(stage: Stage, word: string): string | undefined {
   return stage.instructions.findLast((instruction) => instruction.word === word)?.text;
 }
 
-/** Whether a `.dockerignore` keeps the path, from the context's root, out: the last line that fits decides. */
+/** Whether a `.dockerignore` excludes the path, from the context's root: the last line that matches decides. */
 export function isIgnored(dockerignore: string, path: string): boolean {
   let ignored = false;
   for (const line of dockerignore.split('\n').map((each) => each.trim())) {
@@ -60,7 +60,7 @@ export function isIgnored(dockerignore: string, path: string): boolean {
   return ignored;
 }
 
-/** A pattern fits what it names and all below it. */
+/** A pattern matches what it names and everything below it. */
 function fits(pattern: string, path: string): boolean {
   const expression = pattern
     .split(/(\*\*\/|\*)/)

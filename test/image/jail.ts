@@ -6,12 +6,12 @@ export interface Jail {
   readonly readOnly: boolean;
 }
 
-/** Who is not root can be the root of a user namespace, to whom every other user is unknown. */
+/** A user other than root can be the root of a user namespace, which knows no other user. */
 const IS_ROOT = process.getuid?.() === 0;
 const AS_ROOT = IS_ROOT ? [] : ['unshare', '--user', '--map-root-user'];
 const WITH_MOUNTS = IS_ROOT ? ['unshare', '--mount'] : [...AS_ROOT, '--mount'];
 
-/** /proc and /dev as every container gets them; all else is what the folder holds. `exec` all along, so that signals arrive. */
+/** /proc and /dev as every container gets them; the rest is in the folder. `exec` all along, so that signals arrive. */
 const SETUP = [
   'set -e',
   'root=$1 mode=$2; shift 2',
@@ -23,10 +23,10 @@ const SETUP = [
   'exec chroot "$@"',
 ].join('\n');
 
-/** The image's user, where this machine can be another one than it is; otherwise who runs the tests, who is not root then. */
+/** The image's user, if this machine can run as another user; otherwise the user who runs the tests, who is then not root. */
 const USER = IS_ROOT ? ['--userspec=65532:65532', '--groups='] : [];
 
-/** The command that runs `command` in the jail. Throws where the machine lets nobody have mounts. */
+/** The command that runs `command` in the jail. Throws if the machine does not allow mounts. */
 export function jailed({ root, readOnly }: Jail, command: readonly string[]): readonly string[] {
   const [unshare = '', ...args] = WITH_MOUNTS;
   if (spawnSync(unshare, [...args, 'true']).status !== 0) {
@@ -38,7 +38,7 @@ export function jailed({ root, readOnly }: Jail, command: readonly string[]): re
   return [...WITH_MOUNTS, 'sh', '-c', SETUP, 'jail', root, readOnly ? 'ro' : 'rw', ...USER, root, ...command];
 }
 
-/** The command as root, as far as files of this user go. */
+/** The command as root, as far as files of this user are concerned. */
 export function asRoot(command: readonly string[]): readonly string[] {
   return [...AS_ROOT, ...command];
 }

@@ -20,7 +20,7 @@ export interface Tree {
 
 const NODE = '/usr/local/bin/node';
 
-/** Makes the tree in the empty folder. Throws with the output of a command that fails. */
+/** Builds the tree in the empty folder. Throws with the output of a command that fails. */
 export function buildTree(folder: string): Tree {
   const dockerfile = parseDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
   const image = dockerfile.stages.at(-1);
@@ -53,7 +53,7 @@ function buildStage(folder: string, stage: Stage, { args }: Dockerfile): Readonl
   return env;
 }
 
-/** What a base image brings: of the one that builds, Node; of both, the libraries, but for those that only the first has. */
+/** What a base image provides: for the one that builds, Node; for both, the libraries, except those that only the first has. */
 function layBase(root: string, builds: boolean): void {
   for (const name of ['proc', 'dev', 'tmp', 'etc', 'usr/lib', 'usr/local/bin'])
     mkdirSync(join(root, name), { recursive: true });
@@ -66,7 +66,7 @@ function layBase(root: string, builds: boolean): void {
   }
 }
 
-/** In the image that builds, and not in the one that runs: gcr.io/distroless/cc holds glibc, libstdc++ and libgcc. */
+/** In the image that builds, but not in the one that runs: gcr.io/distroless/cc has glibc, libstdc++ and libgcc. */
 const BUILD_ONLY = /libatomic/;
 
 function librariesOf(program: string): readonly string[] {
@@ -100,11 +100,11 @@ function copy(folder: string, root: string, workdir: string, text: string): void
   }
 }
 
-/** Commands of a shell run on this machine, in the folder; others in the stage alone, as the user that is named. */
+/** Commands of a shell run on this machine, in the folder; others only in the stage, as the user that is named. */
 function runIn(root: string, workdir: string, user: string, env: Readonly<Record<string, string>>, text: string): void {
   if (!text.startsWith('[')) {
     const { PATH = '', HOME = '' } = process.env;
-    // Under npm the pinned packages come first on the path; the image's npm is its own, and runs with its Node.
+    // With npm the pinned packages come first on the path; the image's npm is its own, and runs with its Node.
     const others = PATH.split(':').filter((entry) => !entry.includes('node_modules'));
     const path = [join(root, dirname(NODE)), ...others, '/usr/sbin', '/sbin'].join(':');
     run(
@@ -120,7 +120,7 @@ function run([command = '', ...args]: readonly string[], env: Readonly<Record<st
   execFileSync(command, args, { cwd, env: { PATH: process.env['PATH'], ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** Bytes of all files below the folder. */
+/** The size in bytes of all files below the folder. */
 export function sizeOf(folder: string): number {
   const kilobytes = execFileSync('du', ['-sk', folder], { encoding: 'utf8' });
   return Number(kilobytes.split('\t')[0]) * 1024;

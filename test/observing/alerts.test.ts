@@ -9,7 +9,7 @@ const BUILD_MS = 10 * 60_000;
 const CASES = 'test/observing/alerts.yaml';
 
 describe('alerts', { timeout: BUILD_MS }, () => {
-  test('are what Prometheus reads, without anything to complain of', async () => {
+  test('can be read by Prometheus, which has nothing to complain about', async () => {
     const { code, stdout, stderr } = await promtool(['check', 'rules', '--lint=all', '--lint-fatal', ALERTS], {
       cwd: ROOT,
       log: console.log,

@@ -41,7 +41,7 @@ test.each([
   expect([...asked].filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('The dashboard shows every metric of docs/metrics.md, but those that are parts of another', () => {
+test('The dashboard shows every metric of docs/metrics.md, except those that are parts of another', () => {
   const asked = new Set(queries().flatMap(({ expr }) => metricsIn(expr)));
   const documented = [...readDocument('docs/metrics.md').matchAll(/^\| `(\w+)`/gm)].map(([, name = '']) => name);
   const missing = documented.filter((name) => !asked.has(name) && !asked.has(`${name}_bucket`));
@@ -49,12 +49,12 @@ test('The dashboard shows every metric of docs/metrics.md, but those that are pa
     'workqueue_adds_total',
     'workqueue_work_duration_seconds',
     'workqueue_unfinished_work_seconds',
-    // What an alert goes by.
+    // What an alert is based on.
     'mooring_space_poll_interval_seconds',
   ]);
 });
 
-test('The dashboard stands alone: one data source that is chosen, no address of anything', () => {
+test('The dashboard is self-contained: one data source to choose, no address of anything', () => {
   const { panels, templating } = dashboard();
   expect(templating.list.map(({ name, type }) => [name, type])).toEqual([
     ['datasource', 'datasource'],

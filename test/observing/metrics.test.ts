@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createMetrics } from '../../src/operator/metrics.ts';
 import { promtool } from '../../tools/prometheus/prometheus.ts';
 
-test('/metrics is what Prometheus reads, without anything to complain of', { timeout: 10 * 60_000 }, async () => {
+test('/metrics can be read by Prometheus, which has nothing to complain about', { timeout: 10 * 60_000 }, async () => {
   const metrics = createMetrics(systemClock, { version: '1', node: '26' });
   metrics.controller('database', 2);
   const input = await metrics.text();

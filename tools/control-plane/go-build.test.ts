@@ -44,7 +44,7 @@ describe('goBuild()', () => {
     expect(readFileSync(join(fakes.folder, 'line'), 'utf8')).toContain(' -tags small,quick -o ');
   });
 
-  test('builds each program once and says what and how long', async () => {
+  test('builds each program once and says what it builds and how long that takes', async () => {
     const folder = await build([A], COMPILES);
     expect(await build([A, B], COMPILES)).toBe(folder);
     expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('binary of example.com/a\n');
@@ -55,7 +55,7 @@ describe('goBuild()', () => {
     expect(readdirSync(folder).sort()).toEqual(['a', 'b']);
   });
 
-  test('builds anew when go.mod, go.sum, a Go file, the flags or the tags change', async () => {
+  test('builds again when go.mod, go.sum, a Go file, the flags or the tags change', async () => {
     const folders = new Set([await build([A], COMPILES)]);
     writeFileSync(join(module.folder, 'go.mod'), 'changed');
     folders.add(await build([A], COMPILES));
@@ -80,7 +80,7 @@ describe('goBuild()', () => {
     expect(lines).toContain('Waiting for another process that builds the same binaries');
   });
 
-  test('shows the compiler’s last lines when it fails, and leaves no half binary', async () => {
+  test('shows the compiler’s last lines when it fails, and leaves no incomplete binary', async () => {
     await expect(build([A], 'echo "go: no network" >&2; exit 1')).rejects.toThrow(
       'Cannot build a. The last lines:\n  go: no network',
     );

@@ -6,14 +6,14 @@ import { startControlPlane } from './start.ts';
 
 const BINARIES = ['etcd', 'kube-apiserver', 'kubectl', 'kube-controller-manager'];
 
-/** What kubectl says of any cluster here. */
+/** The answer of kubectl for any cluster here. */
 const KUBECTL = `case "$*" in
   *config*) echo '{"clusters":[{"cluster":{"server":"https://fake.example:6443"}}]}' ;;
   *token*) echo a-token ;;
   *readyz*) printf ok ;;
 esac`;
 
-/** Notes that it ran and ends: enough to see which way was taken. */
+/** Records that it ran and ends: enough to see which way was taken. */
 const BROKEN = 'echo "it is broken"; exit 1';
 
 let fakes: FakeCommands;
@@ -93,7 +93,7 @@ describe('startControlPlane() takes, in this order', () => {
     expect(fakes.calls().filter((call) => call.startsWith('kind delete'))).toHaveLength(1);
   });
 
-  test('binaries that were built before, though Go is gone', async () => {
+  test('binaries that were built before, even if Go is gone', async () => {
     addGo();
     await expect(start()).rejects.toThrow('Cannot start etcd');
     rmSync(join(fakes.folder, 'bin', 'go'));

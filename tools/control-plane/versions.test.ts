@@ -9,7 +9,7 @@ test('readVersions() reads what go.mod pins', () => {
   expect(readVersions(text)).toEqual({ kubernetes: 'v1.36.3', etcd: 'v3.6.8', go: '1.26' });
 });
 
-test('the staging modules stand at the version that belongs to Kubernetes', () => {
+test('the staging modules have the version that belongs to Kubernetes', () => {
   const text = moduleText('go.mod');
   const { kubernetes } = readVersions(text);
   const client = /k8s\.io\/client-go v0(\S+)/.exec(text)?.[1];
@@ -20,7 +20,7 @@ test('readVersions() names what is missing', () => {
   expect(() => readVersions('module m\n')).toThrow('does not name k8s.io/kubernetes');
 });
 
-test('what is made of the libraries of Kubernetes takes one version of each module, so that Go compiles it once', () => {
+test('programs made from the libraries of Kubernetes use one version of each module, so that Go compiles it once', () => {
   const texts = globSync('../*/go.mod', { cwd: MODULE_FOLDER })
     .map((file) => readFileSync(join(MODULE_FOLDER, file), 'utf8'))
     .filter((text) => text.includes('k8s.io/'));

@@ -35,7 +35,7 @@ const TYPES = {
 };
 
 describe('readValues()', () => {
-  test('takes keys with their comments, types and defaults, and what is inside of a default as part of it', () => {
+  test('reads keys with their comments, types and defaults, and treats the contents of a default as part of it', () => {
     expect(leaves(readValues(TEXT)).map(({ path, type, preset }) => [path.join('.'), type, preset])).toEqual([
       ['replicas', 'integer from 1 to 9', 1],
       ['image.repository', undefined, 'mooring'],
@@ -49,7 +49,7 @@ describe('readValues()', () => {
     ]);
   });
 
-  test('takes parentheses in a sentence as part of it', () => {
+  test('treats parentheses in a sentence as part of it', () => {
     expect(leaves(readValues('# -- (on) by default\na: true\n'))).toMatchObject([{ type: undefined }]);
   });
 
@@ -64,7 +64,7 @@ describe('readValues()', () => {
 describe('schemaOf()', () => {
   const schema = schemaOf(readValues(TEXT), TYPES);
 
-  test('closes each group, and the root but for what Helm passes', () => {
+  test('closes each group, and the root except for what Helm passes', () => {
     expect(schema).toMatchObject({
       additionalProperties: false,
       properties: {
@@ -87,7 +87,7 @@ describe('schemaOf()', () => {
     });
   });
 
-  test('has whatever null would take away but for what may be empty', () => {
+  test('requires whatever null would remove, except what may be empty', () => {
     expect(schema).toMatchObject({
       required: ['replicas', 'image', 'mode', 'enabled'],
       properties: { image: { required: ['repository'] } },
@@ -107,7 +107,7 @@ describe('schemaOf()', () => {
 });
 
 describe('withTable()', () => {
-  test('puts the table in its place, again and again', () => {
+  test('puts the table in its place, also when run again', () => {
     const document = 'Before\n<!-- values: npm run generate --><!-- /values -->\nAfter\n';
     const once = withTable(document, readValues(TEXT));
     expect(once).toMatch(/^Before\n<!-- values: .* -->\n\n\| Value \| Type \| Default \| What it does \|\n/);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { bundle } from './bundle.ts';
 
-/** Bundles a file with this text; gives the folder. */
+/** Bundles a file with this text; returns the folder. */
 async function bundled(text: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'bundle-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -13,7 +13,7 @@ async function bundled(text: string): Promise<string> {
   return folder;
 }
 
-test('bundle() writes what Node runs, without comments, and what stays outside by its name', async () => {
+test('bundle() writes what Node runs, without comments, and refers to external packages by name', async () => {
   const folder = await bundled(`
     // For readers only.
     const answer: number = 42;

@@ -4,7 +4,7 @@ import { run } from '../control-plane/run.ts';
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
 
-test('npm run docs says what it takes, and what is wrong', async () => {
+test('npm run docs says what it accepts, and what is wrong', async () => {
   const usage = expect.stringMatching(/^Usage: npm run docs -- /m);
   expect(await run(process.execPath, [MAIN, '--help'])).toMatchObject({ code: 0, stdout: usage, stderr: '' });
   const wrong = await run(process.execPath, [MAIN, '--sreve']);

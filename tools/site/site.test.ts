@@ -3,7 +3,7 @@ import { renderDocument } from './content.ts';
 import type { Repository } from './repository.ts';
 import { readSite } from './site.ts';
 
-/** A repository with these files besides a home page, whose list names `named`, and a README. */
+/** A repository with these files, a home page whose list names `named`, and a README. */
 function repositoryOf(files: Readonly<Record<string, string>>, named: readonly string[] = []): Repository {
   const links = named.map((path) => `[the ${path}](${path})`).join(', ');
   const all: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ function repositoryOf(files: Readonly<Record<string, string>>, named: readonly s
   };
 }
 
-/** What is wrong with a page that holds this, where there are also a guide with a chapter, a sample and a picture. */
+/** What is wrong with a page with this text, if there are also a guide with a chapter, a sample and a picture. */
 function problemsWith(text: string): readonly string[] {
   const files = {
     'docs/page.md': `# Page\n\n${text}\n`,
@@ -58,7 +58,7 @@ describe('a link', () => {
     expect(problemsWith(`See [this](${link}).`)).toEqual([`docs/page.md: link ${link} ${what}`]);
   });
 
-  test('in code is none', () =>
+  test('in code is not a link', () =>
     expect(problemsWith('`[this](nowhere.md)`\n\n```md\n[this](nowhere.md)\n```')).toEqual([]));
 });
 
@@ -159,7 +159,7 @@ describe('a page', () => {
     );
   });
 
-  test('has an anchor for each word that a table explains, where it stands first', () => {
+  test('has an anchor for each word that a table explains, where it appears first', () => {
     const table = (...cells: readonly string[]) => `| A |\n| - |\n${cells.map((cell) => `| ${cell} |\n`).join('')}`;
     const words = table('`NotSeen`', '`--flag`', 'Not', '`Taken`', '`OneOf`, `Two`');
     const html = render(`## Taken\n\n${words}\n${table('`NotSeen`', '`Other`')}`);

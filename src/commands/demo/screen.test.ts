@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Clock } from '../../base/clock.ts';
 import { createScreen, poll } from './screen.ts';
 
-/** A clock that goes on by one second whenever it is asked, and waits for nothing. */
+/** A clock that advances by one second whenever it is read, and never waits. */
 function fastClock(): Clock {
   let now = 0;
   const tick = () => {
@@ -57,7 +57,7 @@ test('a step that fails is shown as such, and fails', async () => {
   expect(written()).toMatch(/^ {2}✗ Operator +1\.0 s\n$/);
 });
 
-test('on a terminal what is under way is shown, and replaced', async () => {
+test('on a terminal what is running is shown, and replaced', async () => {
   const { screen, written } = screenOf({ terminal: true });
   await screen.step('Operator', async () => screen.note('Building'));
   const [shown, note, result] = written().split('\r\u001b[K');
@@ -71,7 +71,7 @@ test('there is colour only where it is wanted', () => {
   expect(screenOf({ color: true }).screen.paint('good', 'Ready')).toBe('\u001b[32mReady\u001b[0m');
 });
 
-test('text is cut to the width of a terminal only', () => {
+test('text is cut to the width only on a terminal', () => {
   expect(screenOf({ columns: 5 }).screen.fit('abcdefgh')).toBe('abcd…');
   expect(screenOf({}).screen.fit('abcdefgh')).toBe('abcdefgh');
 });

@@ -55,7 +55,7 @@ test('each change is news once', () => {
   ]);
 });
 
-test('what was done to an object that is Ready all the time is news, too', () => {
+test('what was done to an object that stays Ready is news, too', () => {
   const timeline = new Timeline();
   const ready = ['True', 'Running'] as const;
   const paused = { 'mooring.dev/paused': 'true' };

@@ -25,18 +25,21 @@ describe('A step that comes late', () => {
     [{ do: 'DeleteDatabase', name: 'orders' }, true],
     [{ do: 'TrySchema', name: 'orders', plan }, false],
     [{ do: 'ApplySchema', name: 'orders', plan }, false],
-  ] as const)('does nothing to another cluster than the one that was decided about: %o', async (what, deleting) => {
-    const bench = await readyBench();
-    bench.takeCalls();
-    const step: DatabaseStep = { ...what, identity: 'another' };
-    const acting = actOnDatabase(bench.world(), subjectOf(bench, deleting), step, signal, () => {});
-    await expect(acting).rejects.toMatchObject({ reason: 'WaitingForCluster' });
-    expect([bench.takeCalls(), bench.databases()]).toEqual([[], ['orders']]);
-  });
+  ] as const)(
+    'does nothing to a cluster other than the one that the decision was about: %o',
+    async (what, deleting) => {
+      const bench = await readyBench();
+      bench.takeCalls();
+      const step: DatabaseStep = { ...what, identity: 'another' };
+      const acting = actOnDatabase(bench.world(), subjectOf(bench, deleting), step, signal, () => {});
+      await expect(acting).rejects.toMatchObject({ reason: 'WaitingForCluster' });
+      expect([bench.takeCalls(), bench.databases()]).toEqual([[], ['orders']]);
+    },
+  );
 });
 
-describe.each(DIALECTS)('In dialect %s, sources that are to stay', (dialect) => {
-  it('all stay or none does: after one that is refused no other is run, and nothing is committed', async () => {
+describe.each(DIALECTS)('In dialect %s, sources that should stay', (dialect) => {
+  it('all stay or none does: after a refused source no other is run, and nothing is committed', async () => {
     const bench = await readyBench({ dialect });
     const before = bench.schema();
     bench.takeCalls();

@@ -33,78 +33,83 @@ const deletes = { ...goes('DeleteDatabase'), ready: 'Unknown DeletingDatabase', 
 
 describe('An object that is being deleted', () => {
   it.each([
-    ['is let go with deletionPolicy Retain', aDatabase().owned().deleting('Retain'), aServer()],
+    ['is released with deletionPolicy Retain', aDatabase().owned().deleting('Retain'), aServer()],
     [
-      'is let go with deletionPolicy Retain wherever its cluster is',
+      'is released with deletionPolicy Retain whatever its cluster is like',
       aDatabase().owned().deleting('Retain'),
       noServer('notReady'),
     ],
-    ['is let go if nothing was done for it', aDatabase().held().deleting(), aServer()],
+    ['is released if nothing was done for it', aDatabase().held().deleting(), aServer()],
     [
-      'is let go if nothing was done for it wherever its cluster is',
+      'is released if nothing was done for it, whatever its cluster is like',
       aDatabase().held().deleting(),
       noServer('notReady'),
     ],
-    ['is let go if nobody needs to look', ours, { server: 'notNeeded' } as const],
-    ['is let go when the database is gone', ours, aServer({ existence: 'absent' })],
+    ['is released if there is no need to look', ours, { server: 'notNeeded' } as const],
+    ['is released when the database is gone', ours, aServer({ existence: 'absent' })],
     [
-      'is let go when a database whose creation was not answered does not come',
+      'is released when a database whose creation was not answered does not appear',
       begun,
       aServer({ existence: 'absent' }),
     ],
     [
-      'is not kept by a wall clock that was set back',
+      'is not kept because the wall clock was set back',
       begun,
       aServer({ existence: 'absent', attemptedAtMs: NOW_MS + 3_600_000 }),
     ],
     [
-      'is let go if what was never asked for was meant for another cluster',
+      'is released if what was never asked for was meant for another cluster',
       begun,
       aServer({ identity: 'later', attemptedAtMs: undefined }),
     ],
-    ['is let go if another object stands for the database', ours, aServer({ claimedBy: 'shop/older' })],
-    ['is let go if the database was there before the call', begun, aServer({ attemptedAtMs: undefined })],
-    ['is let go if the cluster is destroyed with all that is on it', ours, noServer('leaving', { destroyed: true })],
+    ['is released if another object stands for the database', ours, aServer({ claimedBy: 'shop/older' })],
+    ['is released if the database existed before the call', begun, aServer({ attemptedAtMs: undefined })],
+    ['is released if the cluster is destroyed with everything on it', ours, noServer('leaving', { destroyed: true })],
   ])('%s', (_what, database, seen) => {
     expect(outline(decide(database, seen))).toEqual(goes());
   });
 
   it.each([
-    ['has its database deleted, and goes with that', ours, aServer(), deletes],
+    ['has its database deleted, and goes with it', ours, aServer(), deletes],
     ['has its database deleted while the cluster is going too', ours, aServer({ leaving: true }), deletes],
     ['has a database deleted whose creation was not answered', begun, aServer(), deletes],
     [
-      'tells that a database is left which its edited status does not name',
+      'reports that it leaves a database that its edited status does not name',
       ours.withStatus({ name: 'edited' }),
       aServer(),
       goes('TellLeft'),
     ],
     [
-      'tells that its database is left, where the cluster is another one now',
+      'reports that it leaves its database if the cluster is now another one',
       ours,
       anotherServer(120_000),
       goes('TellLeft'),
     ],
     [
-      'tells that its database is left, where the cluster is another one now, which has none',
+      'reports that it leaves its database if the cluster is now another one, which has none',
       ours,
       anotherServer(120_000, { existence: 'absent' }),
       goes('TellLeft'),
     ],
     [
-      'tells that what was asked for may be left, where the cluster is another one now',
+      'reports that it may leave what was asked for if the cluster is now another one',
       begun,
       anotherServer(120_000),
       goes('TellLeft'),
     ],
     [
-      'waits whether the cluster is another one',
+      'waits to see whether the cluster is another one',
       ours,
       anotherServer(30_000, { existence: 'absent' }),
       { ...stays('Unknown WaitingForCluster'), comesBack: '90000 ms' },
     ],
-    ['tells that its database is left, when the cluster went first', ours, noServer('missing'), goes('TellLeft')],
-    ['tells that its database is left, when the cluster goes and is kept', ours, noServer('leaving'), goes('TellLeft')],
+    ['reports that it leaves its database when the cluster went first', ours, noServer('missing'), goes('TellLeft')],
+    [
+      'reports that it leaves its database when the cluster goes and is kept',
+      ours,
+      noServer('leaving'),
+      goes('TellLeft'),
+    ],
     [
       'waits for a database whose creation was not answered a moment ago',
       begun,
@@ -119,7 +124,7 @@ describe('An object that is being deleted', () => {
   });
 
   it.each([noServer('suspended'), noServer('notReady'), NOT_ALLOWED])(
-    'that waits says how to let go of it: %#',
+    'says, while it waits, how to let it go: %#',
     (seen) => {
       expect(conditionOf(decide(ours, seen), 'Ready')?.message).toContain('annotate mooring.dev/abandon=true');
     },
@@ -131,8 +136,8 @@ describe('An object that is being deleted', () => {
 
   it.each([
     ['deletes', ours, aServer()],
-    ['waits whether its cluster is another one', ours, anotherServer(30_000)],
-    ['waits for what may come', begun, aServer({ existence: 'absent', attemptedAtMs: NOW_MS - 1_000 })],
+    ['waits to see whether its cluster is another one', ours, anotherServer(30_000)],
+    ['waits for what may still appear', begun, aServer({ existence: 'absent', attemptedAtMs: NOW_MS - 1_000 })],
     ['waits for its cluster', ours, noServer('notReady')],
     ['is not admitted', ours, NOT_ALLOWED],
   ])('keeps what is known of the schema while it %s', (_what, database, seen) => {
@@ -141,7 +146,7 @@ describe('An object that is being deleted', () => {
     });
   });
 
-  it('deletes the database by its name on the cluster that it is on', () => {
+  it('deletes the database by its name on the cluster where it is', () => {
     expect(decide(ours, aServer()).steps).toEqual([{ do: 'DeleteDatabase', name: 'orders', identity: CREATED_AT }]);
   });
 
@@ -156,16 +161,16 @@ describe('An object that is being deleted', () => {
     expect(steps).toEqual([{ do: 'TellLeft', name, message: expect.stringMatching(message) }]);
   });
 
-  it('has a database deleted that was created for it, though its name was taken away from the status', () => {
+  it('has a database deleted that was created for it, even if its name was removed from the status', () => {
     const edited = ours.withStatus({ name: undefined, operation: begun.subject.status.operation });
     expect(outline(decide(edited, aServer()))).toEqual(deletes);
   });
 
-  it('waits from the first moment on whether the cluster is another one', () => {
+  it('waits from the start to see whether the cluster is another one', () => {
     expect(decide(ours, aServer({ identity: 'later', elsewhereForMs: undefined })).requeueAfterMs).toBe(120_000);
   });
 
-  it('is let go where a call was made for another database than its status names', () => {
+  it('is released if a call was made for a database other than the one its status names', () => {
     const other = aDatabase().held().withStatus({ cluster: CREATED_AT, name: 'orders' }).deleting();
     const seen = aServer({ existence: 'absent', attemptedAtMs: NOW_MS - 1_000 });
     expect(outline(decide(other, seen))).toEqual(goes());

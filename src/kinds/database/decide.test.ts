@@ -38,7 +38,7 @@ const does = (ready: string, step: string) => ({
 });
 const CHANGED = SOURCES.map((source, position) => (position === 1 ? { ...source, hash: hashOf('changed') } : source));
 
-/** The dry run of what is to be run now ended so. */
+/** The dry run of what should be run now ended this way. */
 function tried(
   database: DatabaseBuilder,
   seen: ReturnType<typeof aSchema>,
@@ -69,7 +69,7 @@ describe('A Database whose cluster cannot be worked on', () => {
     expect(outline(decide(aDatabase(), starting))).toEqual(waits('WaitingForCluster'));
   });
 
-  it('is as it should be where the cluster rests as its spec says, and nothing has changed since', () => {
+  it('is as it should be if the cluster is suspended as its spec says, and nothing has changed since', () => {
     const resting = noServer('suspended', { rests: true, unchanged: true });
     const isWell = { ready: 'True ClusterSuspended', summary: 'none', steps: [], comesBack: 'when something changes' };
     for (const reason of ['DatabaseReady', 'ClusterSuspended'])
@@ -99,32 +99,32 @@ describe('A Database whose cluster cannot be worked on', () => {
   });
 });
 
-describe('Whose a database is', () => {
+describe('Ownership of a database', () => {
   const adopting = aDatabase().with({ adoptionPolicy: 'IfExists' });
   const absent = aServer({ existence: 'absent' });
   const notAttempted = aServer({ attemptedAtMs: undefined });
   it.each([
     [
-      'absent, and nothing was done: that it will be created is written down',
+      'absent, and nothing was done: the intention to create it is recorded',
       aDatabase(),
       absent,
       atOnce('Unknown CreatingDatabase'),
     ],
     [
-      'absent, and creating it was written down',
+      'absent, and the intention to create it is recorded',
       aDatabase().announced(),
       absent,
       does('Unknown CreatingDatabase', 'CreateDatabase'),
     ],
     ['absent though it was ours: it was deleted', aDatabase().owned(), absent, atOnce('False DatabaseVanished')],
     [
-      'there, and creating it was written down and may have been tried',
+      'there, and creating it was recorded and may have been tried',
       aDatabase().announced(),
       aServer(),
       atOnce('Unknown CreatingDatabase'),
     ],
     [
-      'there, and creating it was written down and surely not tried',
+      'there, and creating it was recorded and certainly not tried',
       aDatabase().announced(),
       notAttempted,
       stalledSlowly('DatabaseExists'),
@@ -139,7 +139,7 @@ describe('Whose a database is', () => {
       stalledSlowly('DatabaseExists'),
     ],
     [
-      'written down for the cluster that was there before this one',
+      'recorded for the cluster that was there before this one',
       aDatabase().announced(),
       aServer({ identity: 'later' }),
       stalledSlowly('DatabaseExists'),
@@ -151,13 +151,13 @@ describe('Whose a database is', () => {
       stalledSlowly('DatabaseClaimed'),
     ],
     [
-      'absent, on a cluster that is going',
+      'absent, on a cluster that is being deleted',
       aDatabase(),
       aServer({ existence: 'absent', leaving: true }),
       waits('ClusterDeleting'),
     ],
     [
-      'as it was when it was looked at last',
+      'as it was at the last look',
       aDatabase().owned(),
       aServer({ existence: 'settled' }),
       { ...AS_BEFORE, comesBack: '600000 ms' },
@@ -169,18 +169,18 @@ describe('Whose a database is', () => {
   it.each([
     ['absent', aDatabase(), absent],
     ['absent, and announced', aDatabase().announced(), absent],
-    ['absent, on a cluster that is going', aDatabase(), aServer({ existence: 'absent', leaving: true })],
+    ['absent, on a cluster that is being deleted', aDatabase(), aServer({ existence: 'absent', leaving: true })],
     ['taken over', adopting, aServer()],
     ['there before us', aDatabase(), aServer()],
     ['there, and the status was edited', aDatabase().owned().withStatus({ name: 'edited' }), aServer()],
     ['on another cluster', aDatabase().owned(), aServer({ identity: 'later' })],
     ['claimed', aDatabase(), aServer({ claimedBy: 'shop/older' })],
-    ['of a name that no server takes', aDatabase().with({ name: 'orders.eu' }), aServer({ name: 'orders.eu' })],
+    ['with a name that no server accepts', aDatabase().with({ name: 'orders.eu' }), aServer({ name: 'orders.eu' })],
   ])('is open while its schema waits: %s', (_what, database, seen) => {
     expect(conditionOf(decide(database.withSchema(), seen), 'Synced')).toMatchObject({ reason: 'SchemaPending' });
   });
 
-  it('is asked for by its name, on the cluster that it was written down for', () => {
+  it('is asked for by its name, on the cluster that it was recorded for', () => {
     const { steps } = decide(aDatabase().announced(), absent);
     expect(steps).toEqual([{ do: 'CreateDatabase', name: 'orders', identity: CREATED_AT }]);
   });
@@ -188,23 +188,23 @@ describe('Whose a database is', () => {
   it.each([
     ['created', aDatabase().announced(), 'was created'],
     ['taken over', adopting, 'is taken over, with its data'],
-  ])('is written down once it was %s, and nothing is known of its schema', (_how, database, words) => {
+  ])('is recorded once it was %s, and nothing is known of its schema', (_how, database, words) => {
     const decision = decide(database, aServer());
     expect(decision.status).toMatchObject({ name: 'orders', cluster: CREATED_AT, operation: null, schemaHash: null });
     expect(conditionOf(decision, 'Ready')?.message).toContain(words);
   });
 
   it.each([
-    ['says so where its status was edited', aDatabase().owned().withStatus({ name: 'edited' }), aServer(), /"edited"/],
+    ['says so if its status was edited', aDatabase().owned().withStatus({ name: 'edited' }), aServer(), /"edited"/],
     ['says on which cluster its own is', aDatabase().owned(), aServer({ identity: 'later' }), /is on the cluster/],
-  ])('stays recorded where it is not known, and it %s', (_what, database, seen, message) => {
+  ])('stays recorded if it is not recognized, and it %s', (_what, database, seen, message) => {
     const decision = decide(database, seen);
     expect(outline(decision)).toEqual(stalledSlowly('DatabaseExists'));
     expect(conditionOf(decision, 'Ready')?.message).toMatch(message);
     expect(decision.status).toBeUndefined();
   });
 
-  it('is forgotten where it is of somebody else, and nothing was recorded of another one', () => {
+  it("is forgotten if it is somebody else's, and nothing was recorded of another one", () => {
     const decision = decide(aDatabase(), aServer());
     expect(decision.status).toMatchObject({ name: null, operation: null });
     expect(conditionOf(decision, 'Ready')?.message).toMatch(
@@ -216,13 +216,13 @@ describe('Whose a database is', () => {
     expect(decide(aDatabase(), { server: 'notNeeded' })).toEqual({ conditions: 'keep' });
   });
 
-  it('is said before the finalizer could be missing', () => {
+  it('is reported before the finalizer could be missing', () => {
     expect(decide(aDatabase(), absent).hold).toBe(true);
     expect(decide(adopting, aServer()).hold).toBe(true);
     expect(decide(aDatabase(), aServer()).hold).toBeUndefined();
   });
 
-  it('is written down with its cluster, and what was known of another one is forgotten', () => {
+  it('is recorded with its cluster, and what was known of another one is forgotten', () => {
     const { status } = decide(aDatabase().applied(), aServer({ existence: 'absent', identity: 'later' }));
     expect(status).toMatchObject({ name: null, cluster: 'later', appliedSchema: null, schemaHash: null });
     expect(status?.operation).toEqual({
@@ -234,7 +234,7 @@ describe('Whose a database is', () => {
   });
 
   it.each(['orders.eu', 'cafe\u0301'])(
-    'cannot be asked for a name that no server takes, or may find again: %s',
+    'cannot be asked for with a name that no server accepts, or may not find again: %s',
     (name) => {
       const seen = aServer({ existence: 'notLooked', name });
       const decision = decide(aDatabase().with({ name }), seen);
@@ -243,7 +243,7 @@ describe('Whose a database is', () => {
     },
   );
 
-  it('keeps a name that is not composed, as its server has taken it', () => {
+  it('keeps a name that is not composed, as its server accepted it', () => {
     const name = 'cafe\u0301';
     const database = aDatabase().with({ name }).owned().withStatus({ name });
     expect(outline(decide(database, aServer({ name })))).toMatchObject({ ready: 'True DatabaseReady' });
@@ -276,7 +276,7 @@ describe('The schema of a database', () => {
       does('Unknown ApplyingSchema', 'ApplySchema'),
     ],
     [
-      'tried for other sources than those of now',
+      'tried for sources other than the current ones',
       tried(applied, aSchema({ sources: CHANGED, found: 'x' }), 'Succeeded'),
       changed,
       does('Unknown CheckingSchema', 'TrySchema'),
@@ -288,7 +288,7 @@ describe('The schema of a database', () => {
       { ready: 'False SchemaRefused', summary: 'Stalled', steps: [], comesBack: '60000 ms' },
     ],
     [
-      'refused lately, and to be looked at before it is tried again',
+      'refused recently, to be looked at before it is tried again',
       tried(applied, refused, 'Failed'),
       { ...refused, checkInMs: 30_000 },
       { ready: 'False SchemaRefused', summary: 'Stalled', steps: [], comesBack: '30000 ms' },
@@ -302,7 +302,7 @@ describe('The schema of a database', () => {
       does('Unknown ApplyingSchema', 'ApplySchema'),
     ],
     [
-      'holding more, also after all was run again',
+      'holding more, even after everything was run again',
       applied.withStatus({ foreignSchemaHash: hashOf('changed elsewhere') }),
       drifted,
       readyAgainIn('600000 ms'),
@@ -320,12 +320,12 @@ describe('The schema of a database', () => {
       { ready: 'Unknown ConfigMapNotFound', summary: 'Reconciling', steps: [], comesBack: 'slowly' },
     ],
     [
-      'with a source that lacks its text',
+      'with a source whose text is missing',
       fresh,
       missing(true),
       { ready: 'False ConfigMapNotFound', summary: 'Stalled', steps: [], comesBack: 'slowly' },
     ],
-    ['not wanted any more', aDatabase().applied().with({ schema: undefined }), aServer(), readyAgainIn('600000 ms')],
+    ['no longer wanted', aDatabase().applied().with({ schema: undefined }), aServer(), readyAgainIn('600000 ms')],
   ])('%s', (_what, database, seen, expected) => {
     expect(outline(decide(database, seen))).toEqual(expected);
   });
@@ -345,11 +345,11 @@ describe('The schema of a database', () => {
     ],
     ['lacking a source', applied, missing(false), 'False', 'ConfigMapNotFound'],
     ['of a database that is not ours', aDatabase().withSchema(), aServer(), 'False', 'SchemaPending'],
-  ])('is told in Synced: %s', (_what, database, seen, status, reason) => {
+  ])('is reported in Synced: %s', (_what, database, seen, status, reason) => {
     expect(conditionOf(decide(database, seen), 'Synced')).toMatchObject({ status, reason });
   });
 
-  it('is run again as far as it is new or changed, and whole where it was changed elsewhere', () => {
+  it('is run again as far as it is new or changed, and as a whole if it was changed elsewhere', () => {
     const planOf = (database: DatabaseBuilder, seen: DatabaseObservation) => {
       const [step] = decide(database, seen).steps ?? [];
       return step?.do === 'TrySchema' ? [step.plan.because, ...step.plan.run] : [];
@@ -360,14 +360,14 @@ describe('The schema of a database', () => {
     expect(planOf(applied, aSchema({ sources: CHANGED, found: 'other' }))).toEqual(['changed', 0, 1]);
   });
 
-  it('that is refused says why, in the words of the server, with the name of the source', () => {
+  it('says why it was refused, in the words of the server, with the name of the source', () => {
     const message = conditionOf(decide(tried(applied, refused, 'Failed'), refused), 'Ready')?.message;
     expect(message).toBe(
       'The schema stays as it was, because the server refused inline/1: Type nothing is not defined',
     );
   });
 
-  it('is tried and applied on the database, and on the cluster, that it is for', () => {
+  it('is tried and applied on the database and the cluster that it is for', () => {
     const where = { name: 'orders', identity: CREATED_AT };
     expect(decide(fresh, aSchema()).steps).toMatchObject([{ do: 'TrySchema', ...where }]);
     expect(decide(tried(fresh, aSchema(), 'Succeeded'), aSchema()).steps).toMatchObject([
@@ -396,7 +396,7 @@ describe('The schema of a database', () => {
     expect(conditionOf(decide(database, missing(false)), 'Ready')?.message).toBe(message);
   });
 
-  it('is counted in words, and told of with the database', () => {
+  it('is counted in words, and reported with the database', () => {
     const said = (database: DatabaseBuilder, seen: DatabaseObservation, type: string) =>
       conditionOf(decide(database, seen), type)?.message;
     expect(said(applied, aSchema(), 'Synced')).toMatch(/^All 2 schema sources are applied/);
@@ -407,7 +407,7 @@ describe('The schema of a database', () => {
     expect(said(aDatabase().owned(), aServer(), 'Ready')).toMatch(/"orders"$/);
   });
 
-  it('is remembered as it is, and what is more in it only while it is there', () => {
+  it('is remembered as it is, and any surplus only while it is there', () => {
     const foreign = hashOf('changed elsewhere');
     const statusOf = (database: DatabaseBuilder, seen: DatabaseObservation) => decide(database, seen).status;
     expect(statusOf(applied, aSchema())).toMatchObject({ operation: null, schemaHash: FOUND, foreignSchemaHash: null });
@@ -418,16 +418,16 @@ describe('The schema of a database', () => {
     });
   });
 
-  it('of a database that is known needs no finalizer anew', () => {
+  it('does not need the finalizer again for a database that is known', () => {
     expect(decide(applied, aSchema()).hold).toBe(false);
   });
 
-  it('that is not wanted any more is forgotten', () => {
+  it('is forgotten when it is no longer wanted', () => {
     const { status } = decide(applied.with({ schema: undefined }), aServer());
     expect(status).toMatchObject({ appliedSchema: null, schemaHash: null, foreignSchemaHash: null });
   });
 
-  it('is remembered with the versions of now, though nothing was run', () => {
+  it('is remembered with the current versions, even if nothing was run', () => {
     const [first, second] = SOURCES;
     const sources = [{ ...first, source: 'configmap/orders-schema/base', hash: hashOf('one'), resourceVersion: '8' }];
     const { status } = decide(applied, aSchema({ sources: second === undefined ? [] : [...sources, second] }));

@@ -7,7 +7,7 @@ import { DATABASES } from './resource.ts';
 
 const ORDERS = { namespace: 'shop', name: 'orders' };
 
-/** Of the object that is being deleted with deletionPolicy Delete, so far as it is still there. */
+/** The object that is being deleted with deletionPolicy Delete, as far as it still exists. */
 const message = (bench: DatabaseBench) => bench.condition('Ready')?.message ?? '';
 const deleteCluster = ({ cluster }: DatabaseBench) => cluster.kube.remove(DATABASE_CLUSTERS, ORDERS);
 
@@ -31,7 +31,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.takeCalls()).toEqual(['deleteDatabase', 'getDatabase']);
   });
 
-  it('goes on where the server says that it is deleted, and shows it', async () => {
+  it('goes on if the server says that it is deleted but still shows it', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     const match = { operation: 'deleteDatabase' };
     bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status: 200, times: 1 });
@@ -43,7 +43,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.databases()).toEqual([]);
   });
 
-  it('goes by what the spec says at the end', async () => {
+  it('goes by what the spec says last', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     bench.showAsNow();
     await bench.edit({ deletionPolicy: 'Retain' });
@@ -81,7 +81,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.databases()).toEqual([]);
   });
 
-  it('does not go because one look does not find a database that is in use', async () => {
+  it('does not go because a single look does not find a database that is in use', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     const close = await (await bench.outsider()).open('write');
     const match = { operation: 'getDatabase' };
@@ -94,7 +94,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.databases()).toEqual([]);
   });
 
-  it('does not take a single 404 for an end', async () => {
+  it('does not take a single 404 as proof that it is gone', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     const match = { operation: 'deleteDatabase' };
     bench.cluster.simulator.faults.add({ match, effect: 'html', status: 404, times: 1 });
@@ -108,7 +108,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.databases()).toEqual([]);
   });
 
-  it('ends where somebody else deletes the database right before', async () => {
+  it('ends if somebody else deletes the database right before', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     await bench.world().servers.hasDatabase(await bench.place(), 'orders', new AbortController().signal);
     bench.cluster.simulator.dropDatabase('orders', 'orders');
@@ -117,14 +117,14 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.ready()).toBe('gone');
   });
 
-  it('ends where the database is gone already', async () => {
+  it('ends if the database is gone already', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     bench.cluster.simulator.dropDatabase('orders', 'orders');
     bench.remove();
     await bench.until('gone');
   });
 
-  it('does not delete what was not created by it', async () => {
+  it('does not delete a database that it did not create', async () => {
     const bench = await databaseBench({ dialect, database: deletable });
     bench.cluster.simulator.createDatabase('orders', 'orders');
     await bench.until('False DatabaseExists');
@@ -144,7 +144,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
   });
 
   it.each(['lostAnswer', 'reset', 'errorBefore', '429', 'truncated', 'expiredToken', 'hang'] as const)(
-    'ends though the call ends with %s',
+    'ends even if the call ends with %s',
     async (effect) => {
       const bench = await readyBench({ dialect, database: deletable });
       bench.cluster.simulator.faults.add({ match: { operation: 'deleteDatabase' }, effect, times: 1 });
@@ -156,7 +156,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     },
   );
 
-  it.each(['before', 'after'] as const)('ends though the process ends %s it is let go', async (when) => {
+  it.each(['before', 'after'] as const)('ends even if the process ends %s its finalizer is removed', async (when) => {
     const bench = await readyBench({ dialect, database: deletable });
     bench.remove();
     bench.cluster.crashAt({ verb: 'patch', plural: 'databases', when });
@@ -182,7 +182,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.databases()).toEqual([]);
   });
 
-  it('waits while the server is not reached, and goes on when it is', async () => {
+  it('waits while the server cannot be reached, and goes on when it can', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     const outage = bench.cluster.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
     bench.remove();
@@ -207,7 +207,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.databases()).toEqual(['orders']);
   });
 
-  it('tells of what is left where the cluster object is gone first', async () => {
+  it('reports what is left if the cluster object is gone first', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     deleteCluster(bench);
     await bench.cluster.pass();
@@ -239,7 +239,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
       expect([bench.databases(), bench.told]).toEqual([[], []]);
     });
 
-    it('goes after two minutes, and tells of what is left', async () => {
+    it('goes after two minutes, and reports what is left', async () => {
       const { bench } = await goingElsewhere();
       await bench.until('gone');
       expect(bench.databases()).toEqual(['orders']);
@@ -251,7 +251,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     });
   });
 
-  it('is not kept, nor keeps the cluster, by a space that went first', async () => {
+  it('is not held up by a space that went first, nor holds up the cluster', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     bench.removeSpace();
     bench.remove();
@@ -265,7 +265,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.told).toEqual([expect.stringContaining('its DatabaseSpace is gone already')]);
   });
 
-  it('is silent where the cluster is destroyed with all that is on it', async () => {
+  it('is silent if the cluster is destroyed with everything on it', async () => {
     const bench = await readyBench({ dialect, database: deletable, spec: { deletionPolicy: 'Delete' } });
     bench.cluster.simulator.setKnobs({ destroyMs: [60_000, 60_000] });
     deleteCluster(bench);
@@ -277,7 +277,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.told).toEqual([]);
   });
 
-  it('is let go by a person at any time', async () => {
+  it('can be let go by a person at any time', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     await bench.cluster.edit({ state: 'Suspended' });
     await bench.cluster.until('True Suspended');
@@ -318,7 +318,7 @@ describe('A Database beside its cluster', () => {
     expect([bench.ready(), bench.takeCalls()]).toEqual(['True ClusterSuspended', []]);
   });
 
-  it('waits for one that is not there, and is created on it when it is', async () => {
+  it('waits for a cluster that does not exist, and is created on it when it does', async () => {
     const bench = await databaseBench();
     await bench.create('shop/stock', { clusterRef: { name: 'stock' } });
     expect(await bench.settle('shop/stock')).toEqual({ next: 'settled', requeueAfterMs: undefined });

@@ -20,8 +20,8 @@ async function withTheirs(bench: DatabaseBench): Promise<DatabaseBench> {
   return bench;
 }
 
-describe('A database whose name in the status a person changed', () => {
-  it('is left alone until the name is set back, and told of when the object goes', async () => {
+describe('A database whose name a person changed in the status', () => {
+  it('is left alone until the name is set back, and reported when the object goes', async () => {
     const bench = await readyBench({ database: { deletionPolicy: 'Delete' } });
     const name = (value: string) =>
       bench.cluster.kube.patch(
@@ -43,7 +43,7 @@ describe('A database whose name in the status a person changed', () => {
   });
 });
 
-describe('A Database whose cluster shows another creation time for a while, as its status was edited', () => {
+describe('A Database whose cluster shows another creation time for a while because its status was edited', () => {
   const show = ({ cluster }: DatabaseBench, createdAt: string | undefined) =>
     cluster.kube.patch(
       DATABASE_CLUSTERS,
@@ -80,7 +80,7 @@ describe('A Database whose cluster shows another creation time for a while, as i
     await bench.until('True DatabaseReady');
   });
 
-  it('takes over what is there where it may, as on another cluster', async () => {
+  it('takes over an existing database if it may, as on another cluster', async () => {
     const bench = await readyBench({ database: { ...SCHEMA, adoptionPolicy: 'IfExists' } });
     await show(bench, ANOTHER);
     await bench.until('True DatabaseReady');
@@ -88,8 +88,8 @@ describe('A Database whose cluster shows another creation time for a while, as i
   });
 });
 
-describe.each(DIALECTS)('In dialect %s, a database that was there before', (dialect) => {
-  it('is not made ours: it is left alone, and said whose it is not', async () => {
+describe.each(DIALECTS)('In dialect %s, a database that existed before', (dialect) => {
+  it('does not become ours: it is left alone, and the object says that it is not its own', async () => {
     const bench = await withTheirs(await databaseBench({ dialect, database: SCHEMA }));
     await bench.until('False DatabaseExists');
     expect(bench.status().name).toBeUndefined();
@@ -98,9 +98,9 @@ describe.each(DIALECTS)('In dialect %s, a database that was there before', (dial
     expect(bench.object()?.metadata.finalizers).toBeUndefined();
   });
 
-  it('is not made ours if it appears between the List and the call', async () => {
+  it('does not become ours if it appears between the List and the call', async () => {
     const bench = await databaseBench({ dialect, database: SCHEMA });
-    // The intention is written; then somebody else is faster.
+    // The intention is recorded; then somebody else is faster.
     await bench.pass();
     expect(bench.status().operation).toMatchObject({ type: 'CreateDatabase', target: 'orders' });
     await withTheirs(bench);
@@ -109,12 +109,12 @@ describe.each(DIALECTS)('In dialect %s, a database that was there before', (dial
     expect(changing(bench)).toEqual([]);
   });
 
-  it('is made the database of one of two objects that were about to create it at once', async () => {
+  it('becomes the database of one of two objects that were about to create it at the same time', async () => {
     const bench = await databaseBench({ dialect, database: {} });
     const { simulator, kube, clock } = bench.cluster;
     await bench.pass();
     simulator.setKnobs({ latencyMs: [1_000, 1_000] });
-    // It decides while it knows of no other one. The other one is older, and began later.
+    // It decides before it knows of the other one, which is older and began later.
     const first = bench.pass();
     const second = { namespace: 'shop', name: 'second' };
     await bench.create('shop/second', { name: 'orders' });
@@ -130,29 +130,32 @@ describe.each(DIALECTS)('In dialect %s, a database that was there before', (dial
     expect(bench.ready('shop/second')).toBe('False DatabaseClaimed');
   });
 
-  it.each([400, 403])('is not made ours after our creation was refused with %i, whatever restarts', async (status) => {
-    const bench = await databaseBench({ dialect, database: {} });
-    const refusal = { match: { operation: 'createDatabase' }, effect: 'errorBefore', status, times: 3 } as const;
-    bench.cluster.simulator.faults.add(refusal);
-    await bench.pass();
-    await bench.pass();
-    const refused = bench.ready();
-    expect(refused).toMatch(/^False /);
-    expect(bench.status().operation).toBeUndefined();
-    // It is tried again, and nothing that people see changes by it.
-    for (let pass = 0; pass < 4; pass++) {
+  it.each([400, 403])(
+    'does not become ours after our creation was refused with %i, no matter what restarts',
+    async (status) => {
+      const bench = await databaseBench({ dialect, database: {} });
+      const refusal = { match: { operation: 'createDatabase' }, effect: 'errorBefore', status, times: 3 } as const;
+      bench.cluster.simulator.faults.add(refusal);
       await bench.pass();
-      expect(bench.ready()).toBe(refused);
-    }
-    expect(bench.takeCalls().filter((call) => call === 'createDatabase')).toHaveLength(3);
-    await withTheirs(bench);
-    await bench.restart();
-    await bench.until('False DatabaseExists');
-    expect(bench.status().name).toBeUndefined();
-    expect(bench.schema()).toContain('entity theirs;');
-  });
+      await bench.pass();
+      const refused = bench.ready();
+      expect(refused).toMatch(/^False /);
+      expect(bench.status().operation).toBeUndefined();
+      // It is tried again without any change that people see.
+      for (let pass = 0; pass < 4; pass++) {
+        await bench.pass();
+        expect(bench.ready()).toBe(refused);
+      }
+      expect(bench.takeCalls().filter((call) => call === 'createDatabase')).toHaveLength(3);
+      await withTheirs(bench);
+      await bench.restart();
+      await bench.until('False DatabaseExists');
+      expect(bench.status().name).toBeUndefined();
+      expect(bench.schema()).toContain('entity theirs;');
+    },
+  );
 
-  it('is not made ours after our creation ended before it was asked for, as its token had to be got anew', async () => {
+  it('does not become ours after our creation ended before it was sent, because a new token had to be fetched', async () => {
     const bench = await databaseBench({ dialect, database: { deletionPolicy: 'Delete' } });
     const { faults } = bench.cluster.simulator;
     await bench.pass();
@@ -168,7 +171,7 @@ describe.each(DIALECTS)('In dialect %s, a database that was there before', (dial
     expect(bench.databases()).toEqual(['orders']);
   });
 
-  it('is not made ours by a pass that sees the object as it was before', async () => {
+  it('does not become ours through a pass that sees an old version of the object', async () => {
     const bench = await databaseBench({ dialect, database: {} });
     bench.showAsNow();
     await withTheirs(bench);
@@ -201,13 +204,13 @@ describe.each(DIALECTS)('In dialect %s, creating a database', (dialect) => {
   const moments = [
     ['before the finalizer', 1, 'before'],
     ['after the finalizer', 1, 'after'],
-    ['before it is written down', 2, 'before'],
-    ['after it was written down', 2, 'after'],
-    ['after the call, before that is recorded', 3, 'before'],
-    ['after that was recorded', 3, 'after'],
+    ['before it is recorded', 2, 'before'],
+    ['after it was recorded', 2, 'after'],
+    ['after the call, before the call is recorded', 3, 'before'],
+    ['after the call was recorded', 3, 'after'],
   ] as const;
 
-  it.each(moments)('is ours, and made once, though the process ends %s', async (_moment, write, when) => {
+  it.each(moments)('is ours, and created once, even if the process ends %s', async (_moment, write, when) => {
     const bench = await databaseBench({ dialect, database: SCHEMA });
     for (let writes = 1; writes < write; writes++) {
       // Each write is one at which an earlier process may have ended.
@@ -232,13 +235,13 @@ describe.each(DIALECTS)('In dialect %s, creating a database', (dialect) => {
     '429',
     'html',
     'expiredToken',
-  ] as const)('is ours, and made once, though the call ends with %s', async (effect) => {
+  ] as const)('is ours, and created once, even if the call ends with %s', async (effect) => {
     for (const restarts of [false, true]) {
       const bench = await databaseBench({ dialect, database: SCHEMA });
       bench.cluster.simulator.faults.add({ match: { operation: 'createDatabase' }, effect, times: 1 });
       for (let pass = 0; pass < 3; pass++) {
         await bench.pass();
-        // What a 429 teaches is forgotten by then: a pass would wait for its turns, and no time passes in it here.
+        // What a 429 taught is forgotten by then: a pass would wait for its turns, and no time passes in it here.
         await bench.cluster.clock.advance(11 * 60_000);
       }
       if (restarts) await bench.restart();
@@ -272,7 +275,7 @@ describe.each(DIALECTS)('In dialect %s, creating a database', (dialect) => {
     expect(bench.databases()).toEqual([]);
   });
 
-  it('takes the name in the spec, else that of the object', async () => {
+  it('takes the name in the spec, or otherwise that of the object', async () => {
     const bench = await readyBench({ dialect, database: { name: 'Größe-数据' } });
     expect(bench.databases()).toEqual(['Größe-数据']);
     await bench.create('shop/stock');
@@ -280,7 +283,7 @@ describe.each(DIALECTS)('In dialect %s, creating a database', (dialect) => {
     expect(bench.databases()).toEqual(['Größe-数据', 'stock']);
   });
 
-  it('is not taken for gone because looks for it itself do not find it', async () => {
+  it('is not treated as gone because looks for it alone do not find it', async () => {
     const bench = await readyBench({ dialect, database: { schema: [{ inline: 'define entity person;' }] } });
     for (const operation of ['getSchema', 'getDatabase'])
       bench.cluster.simulator.faults.add({ match: { operation }, effect: 'html', status: 404, times: 2 });
@@ -294,7 +297,7 @@ describe.each(DIALECTS)('In dialect %s, creating a database', (dialect) => {
     expect(bench.takeCalls()).not.toContain('createDatabase');
   });
 
-  it('is not asked for under a name that servers may compose', async () => {
+  it('is not asked for with a name that servers may compose', async () => {
     const bench = await databaseBench({ dialect, database: { name: 'Gro\u0308\u00dfe' } });
     bench.takeCalls();
     await bench.settle();
@@ -302,7 +305,7 @@ describe.each(DIALECTS)('In dialect %s, creating a database', (dialect) => {
     expect(bench.takeCalls()).toEqual([]);
   });
 
-  it('is not asked for under a name that no server takes', async () => {
+  it('is not asked for with a name that no server accepts', async () => {
     const bench = await databaseBench({ dialect });
     await bench.create('shop/orders.eu');
     await bench.settle('shop/orders.eu');
@@ -312,7 +315,7 @@ describe.each(DIALECTS)('In dialect %s, creating a database', (dialect) => {
 });
 
 describe('Two objects for one database', () => {
-  it('are one too many: the older has it, the other says so, and takes over when it goes', async () => {
+  it('are one too many: the older has it, the other says so, and takes over when the older goes', async () => {
     const bench = await readyBench();
     await bench.cluster.clock.advance(10_000);
     await bench.create('shop/twin', { name: 'orders', adoptionPolicy: 'IfExists', deletionPolicy: 'Delete' });
@@ -331,7 +334,7 @@ describe('Two objects for one database', () => {
     expect(changing(bench)).toEqual([]);
   });
 
-  it('that are looked at in the wrong order: the older has it all the same', async () => {
+  it('are handled in the wrong order: the older has it all the same', async () => {
     const bench = await databaseBench({ database: {} });
     await bench.cluster.clock.advance(10_000);
     await bench.create('shop/twin', { name: 'orders' });
@@ -352,7 +355,7 @@ describe('A namespace that the cluster does not admit', () => {
     await bench.create('tenant/orders', { ...tenant, name: 'orders' });
     await bench.cluster.clock.advance(10_000);
     await bench.create('shop/orders');
-    // The tenant's object is older, and is looked at only afterwards.
+    // The tenant's object is older, and is handled only afterwards.
     await bench.until('True DatabaseReady');
     bench.takeCalls();
     await bench.until('False ClusterNotAllowed', 'tenant/orders');
@@ -363,7 +366,7 @@ describe('A namespace that the cluster does not admit', () => {
     expect(bench.databases()).toEqual(['orders']);
   });
 
-  it('gets one as soon as the cluster admits it, and keeps out of the others', async () => {
+  it('gets a database as soon as the cluster admits it, and keeps out of the others', async () => {
     const bench = await databaseBench({
       spec: { allowedNamespaces: { from: 'Selector', selector: { matchLabels: { team: 'a' } } } },
       labels: { tenant: { team: 'a' }, other: { team: 'b' } },
@@ -377,7 +380,7 @@ describe('A namespace that the cluster does not admit', () => {
 });
 
 describe.each(DIALECTS)('In dialect %s, a database that somebody deleted', (dialect) => {
-  it('is missed at the routine check, said to have vanished, and created again with its schema', async () => {
+  it('is missed at the routine check, reported as vanished, and created again with its schema', async () => {
     const bench = await readyBench({ dialect, database: SCHEMA });
     bench.cluster.simulator.dropDatabase('orders', 'orders');
     await bench.pass();
@@ -390,7 +393,7 @@ describe.each(DIALECTS)('In dialect %s, a database that somebody deleted', (dial
     expect(bench.schema()).toContain(DEFINED);
   });
 
-  it('is missed too where the List that all share is from just before', async () => {
+  it('is missed also if the shared List is from just before', async () => {
     const bench = await readyBench({ dialect, database: SCHEMA });
     await bench.cluster.clock.advance(700_000);
     await bench.world().servers.hasDatabase(await bench.place(), 'orders', new AbortController().signal);
@@ -399,17 +402,17 @@ describe.each(DIALECTS)('In dialect %s, a database that somebody deleted', (dial
     expect(bench.ready()).toBe('False DatabaseVanished');
   });
 
-  it('is looked for once more before anybody is told so', async () => {
+  it('is looked for once more before it is reported', async () => {
     const bench = await readyBench({ dialect, database: SCHEMA });
     await bench.cluster.clock.advance(700_000);
-    // As a List that was asked for before it was created.
+    // As a List that was requested before it was created.
     bench.world().servers.databaseChanged(await bench.place(), 'orders', false);
     await bench.settle();
     expect(bench.ready()).toBe('True DatabaseReady');
     expect(changing(bench)).toEqual([]);
   });
 
-  it('on a cluster that was replaced, is that of another cluster', async () => {
+  it('belongs to another cluster if the cluster was replaced', async () => {
     const bench = await readyBench({ dialect, database: SCHEMA });
     const before = bench.status().cluster;
     bench.cluster.simulator.replaceCluster('orders');

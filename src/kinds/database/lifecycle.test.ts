@@ -3,7 +3,7 @@ import { databaseBench, readyBench } from '../../../test/support/database-bench.
 import { DIALECTS } from '../../simulator/dialect.ts';
 
 describe.each(DIALECTS)('in dialect %s', (dialect) => {
-  it('a Database without a schema is created and Ready, with one List and one call that creates, and it is looked whether it is there', async () => {
+  it('a Database without a schema is created and Ready, with one List, one call that creates it and a look whether it is there', async () => {
     const bench = await databaseBench({ dialect, database: {} });
     await bench.settle();
     expect(bench.ready()).toBe('True DatabaseReady');
@@ -15,7 +15,7 @@ describe.each(DIALECTS)('in dialect %s', (dialect) => {
     expect(bench.object()?.metadata.finalizers).toEqual(['mooring.dev/database']);
   });
 
-  it('a Database is not Ready where the server says that it was created, and does not show it', async () => {
+  it('a Database is not Ready if the server says that it was created but does not show it', async () => {
     const bench = await databaseBench({ dialect, database: {} });
     const match = { operation: 'createDatabase' };
     bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status: 200, times: 2 });
@@ -45,7 +45,7 @@ describe.each(DIALECTS)('in dialect %s', (dialect) => {
     expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaApplied' });
   });
 
-  it('a verification that is held back, as the server asked for a pause, is no news of a Database that is Ready', async () => {
+  it('a verification that is held back, because the server asked for a pause, changes nothing about a Database that is Ready', async () => {
     const bench = await databaseBench({ database: {} });
     await bench.until('True DatabaseReady');
     const before = bench.status().conditions;
@@ -65,7 +65,7 @@ describe.each(DIALECTS)('in dialect %s', (dialect) => {
     expect(bench.status().conditions).toEqual(before);
   });
 
-  it('nothing is called or written while nothing changes, nor by a new process', async () => {
+  it('nothing is called or written while nothing changes, not even by a new process', async () => {
     const bench = await readyBench({ dialect, database: { schema: [{ inline: 'define entity person;' }] } });
     const version = bench.object()?.metadata.resourceVersion;
     await bench.pass();

@@ -4,7 +4,7 @@ import { parseSpec, parseStatus } from '../../kube/definition.ts';
 import { observeDatabase } from './observe.ts';
 import { databaseDefinition } from './schema.ts';
 
-it('observeDatabase() looks, and has refused sources tried again, where the wall clock was set back', async () => {
+it('observeDatabase() looks, and has refused sources tried again, if the wall clock was set back', async () => {
   const bench = await databaseBench({ database: { schema: [{ inline: 'define nonsense' }] } });
   await bench.until('False SchemaRefused');
   const object = bench.object();

@@ -8,13 +8,13 @@ const PERSON = 'define entity person, owns name;';
 const REFUSED = 'define entity person, owns nothing;';
 
 const fromMap = { configMapKeyRef: { name: 'orders-schema', key: 'base' } };
-/** A ConfigMap, which defines what the inline source after it needs. */
+/** A ConfigMap that defines what the inline source after it needs. */
 const SCHEMA = [fromMap, { inline: PERSON }];
 
 const count = (bench: DatabaseBench, call: string) => bench.takeCalls().filter((other) => other === call).length;
 const message = (bench: DatabaseBench, type = 'Ready') => bench.condition(type)?.message ?? '';
 
-/** Past the routine check, wherever in the interval it is. */
+/** Past the routine check, wherever in the interval it falls. */
 async function checkedRoutinely(bench: DatabaseBench): Promise<void> {
   await bench.cluster.clock.advance(700_000);
   await bench.settle();
@@ -51,7 +51,7 @@ describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
     ]);
   });
 
-  it('have their dry run shown before anything is committed', async () => {
+  it('have the result of their dry run shown before anything is committed', async () => {
     const bench = await databaseBench({ dialect, database: { schema: SCHEMA } });
     await bench.putConfigMap('orders-schema', { base: BASE });
     while (bench.status().checkedSchema === undefined) await bench.pass();
@@ -62,7 +62,7 @@ describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
     expect(bench.schema()).toContain('owns name');
   });
 
-  it('are all or nothing: where the second is refused, nothing of the first is there', async () => {
+  it('are all or nothing: if the second is refused, nothing of the first is kept', async () => {
     const bench = await databaseBench({ dialect, database: { schema: [fromMap, { inline: REFUSED }] } });
     await bench.putConfigMap('orders-schema', { base: BASE });
     await bench.until('False SchemaRefused');
@@ -92,7 +92,7 @@ describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
     expect(bench.schema()).toContain('attribute age');
   });
 
-  it('that are refused are tried again slowly, as what stands in their way may go', async () => {
+  it('that are refused are tried again slowly, as the cause may go away', async () => {
     const bench = await databaseBench({ dialect, database: { schema: [{ inline: PERSON }] } });
     await bench.until('False SchemaRefused');
     const outcome = await bench.settle();
@@ -152,7 +152,7 @@ describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
     expect(bench.takeCalls()).toEqual([]);
   });
 
-  it('are not run because one of them went: what it defined stays', async () => {
+  it('are not run because one of them was removed: what it defined stays', async () => {
     const bench = await applied();
     await bench.edit({ schema: [fromMap] });
     await bench.settle();
@@ -161,14 +161,14 @@ describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
     expect(bench.schema()).toContain('entity person');
   });
 
-  it('are tried anew if they change between the dry run and the commit', async () => {
+  it('are tried again if they change between the dry run and the commit', async () => {
     const bench = await databaseBench({ dialect, database: { schema: [fromMap] } });
     await bench.putConfigMap('orders-schema', { base: BASE });
     while (bench.status().checkedSchema === undefined) await bench.pass();
     const { configMaps } = bench.world();
     const read = vi.spyOn(configMaps, 'read');
     const { read: readNow } = createConfigMaps(bench.cluster.kube, { get: () => undefined });
-    // What the decision read is older than what the step reads.
+    // The decision read an older version than the step does.
     read.mockImplementationOnce(async (namespace, name, signal) => {
       const before = await readNow(namespace, name, signal);
       await bench.putConfigMap('orders-schema', { base: 'define attribute name, value integer;' });
@@ -200,7 +200,7 @@ describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
     }
   });
 
-  it('that are all removed are forgotten, and the schema is not looked at any more', async () => {
+  it('that are all removed are forgotten, and the schema is no longer checked', async () => {
     const bench = await applied();
     const before = bench.schema();
     await bench.edit({ schema: null });
@@ -227,7 +227,7 @@ describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
 });
 
 describe.each(DIALECTS)('In dialect %s, a ConfigMap', (dialect) => {
-  it('that is not there is waited for, while the database is there already', async () => {
+  it('that does not exist is waited for, while the database exists already', async () => {
     const bench = await databaseBench({ dialect, database: { schema: SCHEMA } });
     await bench.until('Unknown ConfigMapNotFound');
     expect(message(bench)).toContain('ConfigMap "orders-schema" in namespace "shop"');
@@ -241,7 +241,7 @@ describe.each(DIALECTS)('In dialect %s, a ConfigMap', (dialect) => {
     ['has no such key', { other: BASE }, undefined, 'has no text under key "base" (its keys: "other"): add it'],
     ['has nothing under the key', { base: '' }, undefined, 'has empty text under key "base": write'],
     ['has no text there', {}, { base: '//4=' }, 'has bytes that are not text (UTF-8) under key "base": write'],
-  ])('that %s must be mended by a person, who is told what is there', async (_what, data, binaryData, told) => {
+  ])('that %s must be fixed by a person, who is told what it contains', async (_what, data, binaryData, told) => {
     const bench = await databaseBench({ dialect, database: { schema: SCHEMA } });
     await bench.putConfigMap('orders-schema', data, { binaryData });
     await bench.until('False ConfigMapKeyMissing');
@@ -251,7 +251,7 @@ describe.each(DIALECTS)('In dialect %s, a ConfigMap', (dialect) => {
     await bench.until('True DatabaseReady');
   });
 
-  it('that is deleted later is said to be missing, and what was applied stays', async () => {
+  it('that is deleted later is reported as missing, and what was applied stays', async () => {
     const bench = await databaseBench({ dialect, database: { schema: SCHEMA } });
     await bench.putConfigMap('orders-schema', { base: BASE });
     await bench.until('True DatabaseReady');
@@ -270,7 +270,7 @@ describe.each(DIALECTS)('In dialect %s, a ConfigMap', (dialect) => {
 });
 
 describe.each(DIALECTS)('In dialect %s, a schema that was changed elsewhere', (dialect) => {
-  it('is noticed at the routine check, told, set right, and counted', async () => {
+  it('is noticed at the routine check, reported, set right, and counted', async () => {
     const bench = await readyBench({ dialect, database: { schema: [{ inline: BASE }, { inline: PERSON }] } });
     const before = bench.schema();
     await (await bench.outsider()).define('undefine owns name from person;');
@@ -287,7 +287,7 @@ describe.each(DIALECTS)('In dialect %s, a schema that was changed elsewhere', (d
     expect(bench.told).toEqual(['corrected shop/orders']);
   });
 
-  it('so that it holds more is told, and not fought over', async () => {
+  it('so that it holds more is reported, and not fought over', async () => {
     const bench = await readyBench({ dialect, database: { schema: [{ inline: BASE }] } });
     await (await bench.outsider()).define('define entity theirs;');
     await checkedRoutinely(bench);
@@ -306,7 +306,7 @@ describe.each(DIALECTS)('In dialect %s, a schema that was changed elsewhere', (d
     expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaApplied' });
   });
 
-  it('so that the sources cannot be run any more is told, and left so', async () => {
+  it('so that the sources can no longer be run is reported, and left alone', async () => {
     const bench = await readyBench({ dialect, database: { schema: [{ inline: BASE }] } });
     const outsider = await bench.outsider();
     await outsider.define('undefine name;');

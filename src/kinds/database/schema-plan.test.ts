@@ -8,7 +8,7 @@ const applied = SOURCES.map((source) => ({ ...source, appliedAt: EARLIER }));
 const status = { appliedSchema: applied, schemaHash: FOUND };
 
 describe('planSchema()', () => {
-  it('runs nothing twice because it stands at another place, or because one before it went', () => {
+  it('runs nothing twice because its position changed, or because one before it was removed', () => {
     const [first, second] = SOURCES;
     if (first === undefined || second === undefined) throw new Error('Two sources are needed');
     const inserted = { source: 'inline/0', hash: hashOf('inserted') };
@@ -18,12 +18,12 @@ describe('planSchema()', () => {
     expect(planSchema(status, [second, first], FOUND)).toBeUndefined();
   });
 
-  it('takes a text for new that moved to another ConfigMap or key', () => {
+  it('treats a text as new if it moved to another ConfigMap or key', () => {
     const sources = [{ source: 'configmap/other/base', hash: hashOf('one') }];
     expect(planSchema(status, sources, FOUND)?.run).toEqual([0]);
   });
 
-  it('names the same try by the same digest, and another one by another', () => {
+  it('gives the same try the same digest, and another try another digest', () => {
     const digest = (found: string, hash: string) =>
       planSchema(status, [{ source: 'inline/0', hash: hashOf(hash) }], found)?.digest;
     expect(digest(FOUND, 'new')).toBe(digest(FOUND, 'new'));
@@ -57,7 +57,7 @@ fun first($p: person) -> { name }:
 `;
 
   it.each([
-    ['in other lines', TEXT.replaceAll(/\s+/g, ' ')],
+    ['with other line breaks', TEXT.replaceAll(/\s+/g, ' ')],
     ['with its types in another order', TEXT.replace(/(attribute[^;]*;)\s*(entity[^;]*;)/, '$2\n$1')],
     [
       'with the clauses of a type in another order',
@@ -87,7 +87,7 @@ fun first($p: person) -> { name }:
     expect(schemaDigest(text)).not.toBe(schemaDigest(TEXT));
   });
 
-  it('is the same for nothing, however a server says that', () => {
+  it('is the same for an empty schema, however a server writes that', () => {
     expect(schemaDigest('define')).toBe(schemaDigest(''));
     expect(schemaDigest('define\n')).toBe(schemaDigest(' '));
   });

@@ -10,7 +10,7 @@ const message = (bench: DatabaseBench, type = 'Ready') => bench.condition(type)?
 describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
   const SOURCES = { schema: [{ inline: BASE }, { inline: PERSON }] };
 
-  it('waits for the lock of another one, and goes on when it is free', async () => {
+  it('waits for a lock that another one holds, and goes on when it is free', async () => {
     const bench = await databaseBench({ dialect, database: {} });
     await bench.until('True DatabaseReady');
     const close = await (await bench.outsider()).open('schema');
@@ -23,7 +23,7 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     expect(bench.ready()).toBe('True DatabaseReady');
   });
 
-  it('is tried again, and that said, where the lock is not free in time', async () => {
+  it('is tried again, and says so, if the lock is not free in time', async () => {
     const bench = await readyBench({ dialect });
     const close = await (await bench.outsider()).open('schema');
     await bench.edit(SOURCES);
@@ -38,7 +38,7 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     expect(bench.ready()).toBe('True DatabaseReady');
   });
 
-  it('that is committed without an answer is looked for, and the sources are in the schema once more', async () => {
+  it('that is committed without an answer is looked for, and the sources are in the schema only once', async () => {
     for (const restarts of [false, true]) {
       const bench = await readyBench({ dialect });
       bench.cluster.simulator.faults.add({ match: { operation: 'commitTransaction' }, effect: 'lostAnswer', times: 1 });
@@ -52,7 +52,7 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     }
   });
 
-  it('that is committed without an answer is not taken for the work of others', async () => {
+  it('that is committed without an answer is not mistaken for the work of others', async () => {
     for (const more of ['define entity company;', 'undefine owns name from person;']) {
       const bench = await readyBench({ dialect, database: SOURCES });
       bench.cluster.simulator.faults.add({ match: { operation: 'commitTransaction' }, effect: 'lostAnswer', times: 1 });
@@ -80,12 +80,12 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     await done;
     expect(bench.schema()).toContain('owns name');
     expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaApplied' });
-    // One whose number was lost with the answer ends by its own time.
+    // A transaction whose number was lost with the answer ends when its own time is over.
     await bench.cluster.clock.advance(200_000);
     await (await bench.outsider()).define('define entity other;');
   });
 
-  it('that ends before its time, with the server, is made again', async () => {
+  it('that ends early, with the server, is made again', async () => {
     const bench = await readyBench({ dialect });
     bench.cluster.simulator.faults.add({
       match: { operation: 'queryTransaction' },
@@ -103,7 +103,7 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     await bench.until('True DatabaseReady');
   });
 
-  it('in which a source runs out of time keeps nothing, and is made again', async () => {
+  it('keeps nothing if a source runs out of time, and is made again', async () => {
     const bench = await readyBench({ dialect });
     bench.cluster.simulator.setKnobs({ queryMs: 200_000 });
     await bench.edit(SOURCES);
@@ -116,7 +116,7 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     await bench.until('True DatabaseReady');
   });
 
-  it('whose commit runs out of time may have been kept, which is said, and is looked at', async () => {
+  it('may have been kept if its commit runs out of time, which is reported and looked at', async () => {
     const bench = await readyBench({ dialect });
     const match = { operation: 'commitTransaction' } as const;
     bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status: 408, times: 1 });
@@ -127,7 +127,7 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     await bench.until('True DatabaseReady');
   });
 
-  it('is given up where each answer comes in time, and all of them together do not', async () => {
+  it('is given up if each answer comes in time but all of them together do not', async () => {
     const bench = await readyBench({ dialect });
     const slow = {
       match: { operation: 'queryTransaction' },
@@ -146,7 +146,7 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
   });
 
   const moments = ['before', 'after'] as const;
-  it.each(moments)('is made again where the process ends %s its outcome is recorded', async (when) => {
+  it.each(moments)('is made again if the process ends %s its outcome is recorded', async (when) => {
     for (const write of [1, 2, 3]) {
       const bench = await readyBench({ dialect });
       await bench.edit(SOURCES);

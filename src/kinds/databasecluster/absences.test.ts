@@ -3,7 +3,7 @@ import { aCluster } from '../../../test/support/builders.ts';
 import { manualClock } from '../../../test/support/clock.ts';
 import { Absences } from './absences.ts';
 
-/** Looks for a cluster that is not there. */
+/** Looks for a cluster that does not exist. */
 function aLook() {
   const clock = manualClock();
   const absences = new Absences();
@@ -11,7 +11,7 @@ function aLook() {
   return {
     clock,
     missed: (hasLookalikes = false) => absences.missed(subject, hasLookalikes, clock),
-    /** How often it was looked until that was enough, of 20 times. */
+    /** After how many looks that was enough, of 20. */
     looksUntilGone(everyMs: number): number {
       for (let look = 1; look < 20; look++) {
         if (absences.missed(subject, false, clock) === undefined) return look;
@@ -27,14 +27,14 @@ describe('Absences', () => {
     ['every five seconds', 5_000, 5],
     ['after twenty seconds', 20_000, 2],
     ['after a minute', 60_000, 2],
-    // Of what nobody looked at ten seconds count: the look is longer, and comes to an end.
+    // Of time in which nobody looked, ten seconds count: it takes longer, and comes to an end.
     ['each time a minute late', 65_000, 3],
     ['each time an hour late', 3_600_000, 3],
-  ])('takes a cluster for gone that is looked for %s', (_, everyMs, looks) => {
+  ])('treats a cluster as gone that is looked for %s', (_, everyMs, looks) => {
     expect(aLook().looksUntilGone(everyMs)).toBe(looks);
   });
 
-  it('tells since when and until when it is looked for, the same each time', () => {
+  it('says since when and until when a cluster is looked for, the same each time', () => {
     const { clock, missed } = aLook();
     const [since, until] = [0, 20_000].map((ms) => new Date(clock.now() + ms).toISOString());
     expect(missed()).toEqual({ since, until, leftMs: 20_000, hadLookalikes: false });
@@ -42,7 +42,7 @@ describe('Absences', () => {
     expect(missed()).toEqual({ since, until, leftMs: 5_000, hadLookalikes: false });
   });
 
-  it('begins when there is nothing left that may be ours', () => {
+  it('begins when nothing is left that may be ours', () => {
     const { clock, missed } = aLook();
     missed();
     for (let look = 0; look < 10; look++) {

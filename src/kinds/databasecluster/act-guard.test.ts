@@ -10,7 +10,7 @@ describe('Right before a cluster is changed, the cloud', () => {
     ['updated', { storageSizeGB: 200 }],
     ['renamed', { clusterID: 'orders-eu' }],
     ['suspended', { state: 'Suspended' }],
-  ])('is asked whose it is: none that took its place is %s', async (_what, spec) => {
+  ])('is asked whose it is: a cluster that took its place is not %s', async (_what, spec) => {
     const bench = await runningBench();
     bench.simulator.replaceCluster('orders');
     await bench.edit(spec);
@@ -18,7 +18,7 @@ describe('Right before a cluster is changed, the cloud', () => {
     expect([count(bench, 'update'), count(bench, 'suspend')]).toEqual([0, 0]);
   });
 
-  it('is asked whose it is: none that took its place is resumed', async () => {
+  it('is asked whose it is: a cluster that took its place is not resumed', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     await bench.edit({ state: 'Suspended' });
     await bench.until('True Suspended');
@@ -28,7 +28,7 @@ describe('Right before a cluster is changed, the cloud', () => {
     expect(count(bench, 'resume')).toBe(0);
   });
 
-  it('is asked how it is: storage that was made bigger meanwhile is not made smaller', async () => {
+  it('is asked what it is like: storage that was enlarged meanwhile is not shrunk', async () => {
     const bench = await runningBench();
     bench.simulator.changeCluster('orders', { storageSizeGB: 300 });
     await bench.edit({ storageSizeGB: 200 });
@@ -74,7 +74,7 @@ describe('Right before a cluster is changed, the object', () => {
     ['update', { storageSizeGB: 200 }, { storageSizeGB: 300 }],
     ['rename', { clusterID: 'orders-eu' }, { clusterID: 'orders-us' }],
     ['suspend', { state: 'Suspended' }, { state: 'Running' }],
-  ])('is asked for: a cache that shows what a person said before leads to no %s', async (_what, before, now) => {
+  ])('is asked for: a cache that shows an older spec leads to no %s', async (_what, before, now) => {
     const bench = await runningBench();
     await bench.edit(before);
     bench.showAsNow();
@@ -86,7 +86,7 @@ describe('Right before a cluster is changed, the object', () => {
     expect(changes(bench).length).toBe('state' in now ? 0 : 1);
   });
 
-  it('is asked whether its finalizer stands: it may be gone the next moment, and all that is made be left behind', async () => {
+  it('is asked whether its finalizer is there: otherwise it may be gone the next moment, and everything made for it left behind', async () => {
     const bench = await runningBench();
     await bench.edit({ storageSizeGB: 200 });
     bench.showAsNow();
@@ -98,7 +98,7 @@ describe('Right before a cluster is changed, the object', () => {
     expect(changes(bench)).toEqual(['update']);
   });
 
-  it('is asked for: a cache that shows what a person said before leads to no resume', async () => {
+  it('is asked for: a cache that shows an older spec leads to no resume', async () => {
     const bench = await runningBench();
     await bench.edit({ state: 'Suspended' });
     await bench.until('True Suspended');

@@ -6,7 +6,7 @@ import { SECRETS } from '../../kube/api.ts';
 import { actOnCluster } from './act.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
-/** A cluster that was there before its object, which names a Secret with a login of it. */
+/** A cluster that existed before its object, which names a Secret with a login of the cluster. */
 async function adoptingBench(): Promise<KindBench> {
   const bench = await kindBench({
     spec: { adoptionPolicy: 'MustExist', adminCredentials: { existingSecretRef: { name: 'given' } } },
@@ -31,7 +31,7 @@ describe('The password of a DatabaseCluster', () => {
     { name: 'after the new password was promoted', crash: { verb: 'patch', plural: 'secrets', when: 'after' } },
   ] as const;
 
-  it.each(moments)('is replaced though the process ends $name', async ({ crash }) => {
+  it.each(moments)('is replaced even if the process ends $name', async ({ crash }) => {
     const bench = await kindBench({ dialect: 'field' });
     bench.crashAt(crash);
     for (let pass = 0; pass < 12; pass++) await bench.pass().catch(() => bench.restart());
@@ -40,7 +40,7 @@ describe('The password of a DatabaseCluster', () => {
   });
 
   it.each(['lostAnswer', 'reset', 'errorBefore', 'truncated', 'expiredToken'] as const)(
-    'is replaced though setting it ends with %s',
+    'is replaced even if setting it ends with %s',
     async (effect) => {
       for (const restarts of [false, true]) {
         const bench = await kindBench({ dialect: restarts ? 'field' : 'document' });
@@ -53,7 +53,7 @@ describe('The password of a DatabaseCluster', () => {
     },
   );
 
-  it('comes to its end before another one is prepared, whatever was decided', async () => {
+  it('is finished before another one is prepared, whatever was decided', async () => {
     const bench = await runningBench();
     const subject = { ...aCluster().subject, status: bench.status() };
     const step = { do: 'PreparePassword', from: 'current' } as const;
@@ -78,14 +78,14 @@ describe('The password of a DatabaseCluster', () => {
     expect(bench.secret()).toEqual(theirs);
   });
 
-  it('is put anew by the session that is held, when the Secret is deleted', async () => {
+  it('is set again by the session that is held, when the Secret is deleted', async () => {
     const bench = await runningBench();
     bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
     await bench.until('True Running');
     expectOneWorkingLogin(bench);
   });
 
-  it('is put anew by the session that was begun last, when the Secret is deleted after a person set another password in both places', async () => {
+  it('is set again by the latest session, when the Secret is deleted after a person set another password in both places', async () => {
     const bench = await runningBench();
     await bench.edit({ managementPolicy: 'Observe' });
     await bench.until('True Observed');
@@ -99,7 +99,7 @@ describe('The password of a DatabaseCluster', () => {
     expectOneWorkingLogin(bench);
   });
 
-  it('is put anew when the Secret is spoilt, also after the server has restarted', async () => {
+  it('is set again when the Secret is spoilt, even after the server has restarted', async () => {
     const bench = await runningBench();
     bench.simulator.restartServers('orders');
     await bench.putSecret(
@@ -118,13 +118,13 @@ describe('The password of a DatabaseCluster', () => {
       (bench: KindBench) => bench.calls.includes('server updateUser'),
       true,
     ],
-    ['it stands there', ({ secret }: KindBench) => secret('elsewhere')?.['nextPassword'] === undefined, false],
+    ['it is in place', ({ secret }: KindBench) => secret('elsewhere')?.['nextPassword'] === undefined, false],
     [
-      'it stands there, and the process ended',
+      'it is in place, and the process ended',
       ({ secret }: KindBench) => secret('elsewhere')?.['nextPassword'] === undefined,
       true,
     ],
-  ] as const)('is found though its Secret was named otherwise until %s', async (_, isUnderWay, restarts) => {
+  ] as const)('is found even if its Secret had another name until %s', async (_, isUnderWay, restarts) => {
     const bench = await runningBench();
     bench.forgetCalls();
     await bench.edit({ adminCredentials: { secretName: 'elsewhere' } });
@@ -143,7 +143,7 @@ describe('The password of a DatabaseCluster', () => {
     expect(bench.calls).toEqual([]);
   });
 
-  it('is lost with the Secret, when no session is held', async () => {
+  it('is lost with the Secret when no session is held', async () => {
     const bench = await runningBench();
     bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
     await bench.restart();
@@ -158,7 +158,7 @@ describe('The password of a DatabaseCluster', () => {
     expect(bench.simulator.passwordIs('orders', 'admin', 'set in the console')).toBe(true);
   });
 
-  it('is replaced once more when somebody sets the factory one again', async () => {
+  it('is replaced once more when somebody sets the factory password again', async () => {
     const bench = await runningBench();
     bench.simulator.setPassword('orders', 'admin', 'password');
     await bench.clock.advance(700_000);
@@ -166,7 +166,7 @@ describe('The password of a DatabaseCluster', () => {
     expectOneWorkingLogin(bench);
   });
 
-  it('is read from existingSecretRef where the factory login does not work', async () => {
+  it('is read from existingSecretRef if the factory login does not work', async () => {
     const bench = await adoptingBench();
     await bench.putSecret('given', { username: 'admin', password: 'given by a person' });
     await bench.world().connections.get('shop/production')?.poller.refresh();
@@ -175,7 +175,7 @@ describe('The password of a DatabaseCluster', () => {
     expect(bench.secret('given')?.['password']).toBe('given by a person');
   });
 
-  it('of a user who may not manage others is not replaced, and is said to be of no use, as is one that came to be so', async () => {
+  it('of a user who may not manage others is not replaced, and is reported as of no use, even if it became so later', async () => {
     const bench = await adoptingBench();
     bench.simulator.setPassword('orders', 'reader', 'of the reader');
     await bench.putSecret('given', { username: 'reader', password: 'of the reader' });
@@ -193,7 +193,7 @@ describe('The password of a DatabaseCluster', () => {
     await bench.pass();
     expect(bench.calls).not.toContain('server listUsers');
 
-    // What it says is what helps.
+    // It says what helps.
     const { password = '' } = bench.secret() ?? {};
     await bench.putSecret('given', { username: 'admin', password });
     const reader = { username: 'reader', password: 'of the reader' };
@@ -215,7 +215,7 @@ describe('The password of a DatabaseCluster', () => {
     await bench.until('True Running');
   });
 
-  it('needs existingSecretRef no more once a login of its own works', async () => {
+  it('no longer needs existingSecretRef once a login of its own works', async () => {
     const bench = await runningBench();
     await bench.edit({ adminCredentials: { existingSecretRef: { name: 'given' } } });
     await bench.annotate('mooring.dev/reconcile-at', 'now');
@@ -227,7 +227,7 @@ describe('The password of a DatabaseCluster', () => {
     expectOneWorkingLogin(bench);
   });
 
-  it('asks for the Secret of existingSecretRef, or its key, where nothing else works', async () => {
+  it('asks for the Secret of existingSecretRef, or its key, if nothing else works', async () => {
     const bench = await kindBench({ spec: { adminCredentials: { existingSecretRef: { name: 'given' } } } });
     bench.simulator.faults.add({ match: { operation: 'signIn' }, effect: 'errorBefore', status: 401 });
     const passes = async () => {
@@ -255,7 +255,7 @@ describe('The password of a DatabaseCluster', () => {
     expect(bench.secret('orders-admin')).toBeUndefined();
   });
 
-  it('moves to another Secret, and leaves one that is not ours', async () => {
+  it('moves to another Secret, and leaves one alone that is not ours', async () => {
     const bench = await runningBench();
     await bench.putSecret('orders-admin', { ...bench.secret() });
     await bench.edit({ adminCredentials: { secretName: 'renamed' } });
@@ -264,7 +264,7 @@ describe('The password of a DatabaseCluster', () => {
   });
 
   it.each([0, 1, 2, 3])(
-    'does not move to another Secret by a cache that shows what a person said before, %i passes on the way',
+    'does not move to another Secret because of a cache that shows an older spec, %i passes into the move',
     async (passes) => {
       const bench = await runningBench();
       await bench.edit({ adminCredentials: { secretName: 'renamed' } });
@@ -280,7 +280,7 @@ describe('The password of a DatabaseCluster', () => {
     },
   );
 
-  it.each([1, 2, 3, 4, 5, 6])('works where a move to another Secret is taken back after %i passes', async (passes) => {
+  it.each([1, 2, 3, 4, 5, 6])('works if a move to another Secret is taken back after %i passes', async (passes) => {
     const bench = await runningBench();
     await bench.edit({ adminCredentials: { secretName: 'renamed' } });
     for (let pass = 0; pass < passes; pass++) await bench.pass();
@@ -289,7 +289,7 @@ describe('The password of a DatabaseCluster', () => {
     expectOneWorkingLogin(bench);
   });
 
-  it('is not replaced where an earlier CustomResourceDefinition drops what is noted first, which is said, until it is mended', async () => {
+  it('is not replaced if an earlier CustomResourceDefinition drops what is recorded first, which is reported, until that is fixed', async () => {
     const bench = await kindBench();
     const patch = bench.kube.patch.bind(bench.kube);
     bench.kube.patch = (resource, ref, body, options) => {
@@ -312,7 +312,7 @@ describe('The password of a DatabaseCluster', () => {
     expectOneWorkingLogin(bench);
   });
 
-  it('goes with its cluster, unless a cache shows an object that was there before', async () => {
+  it('goes with its cluster, unless a cache shows an object from before', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
     while (clusterNamed(bench.simulator, 'orders') !== undefined) {

@@ -9,41 +9,44 @@ const isServerCall = (call: string) => call.startsWith('server ');
 const count = (bench: KindBench, call: string) => bench.calls.filter((other) => other === call).length;
 
 describe('A DatabaseCluster', () => {
-  it.each<Dialect>(['document', 'field'])('is deployed and secured with the least of calls (%s)', async (dialect) => {
-    const bench = await kindBench({ dialect, knobs: PROVISION });
-    await bench.until('True Running');
-    expect(count(bench, 'deploy')).toBe(1);
-    expect(bench.calls.filter(isServerCall)).toEqual([
-      'server signIn',
-      'server updateUser',
-      'server signIn',
-      'server signIn',
-    ]);
-    expectOneWorkingLogin(bench);
-    expect(bench.status()).toMatchObject({
-      state: 'running',
-      endpoint: `https://${addressOf(bench.simulator, 'orders')}`,
-    });
-    expect(bench.status().operation).toBeUndefined();
-  });
+  it.each<Dialect>(['document', 'field'])(
+    'is deployed and secured with as few calls as possible (%s)',
+    async (dialect) => {
+      const bench = await kindBench({ dialect, knobs: PROVISION });
+      await bench.until('True Running');
+      expect(count(bench, 'deploy')).toBe(1);
+      expect(bench.calls.filter(isServerCall)).toEqual([
+        'server signIn',
+        'server updateUser',
+        'server signIn',
+        'server signIn',
+      ]);
+      expectOneWorkingLogin(bench);
+      expect(bench.status()).toMatchObject({
+        state: 'running',
+        endpoint: `https://${addressOf(bench.simulator, 'orders')}`,
+      });
+      expect(bench.status().operation).toBeUndefined();
+    },
+  );
 
-  describe('of a version that the space does not tell of', () => {
+  describe('of a version that the space does not list', () => {
     const versions = ['3.4.0'];
     const asked = (bench: KindBench) => bench.calls.filter((call) => call === 'versions' || call === 'deploy');
 
-    it('is deployed where the cloud has it by now', async () => {
+    it('is deployed if the cloud has it now', async () => {
       const bench = await kindBench({ versions });
       await bench.until('True Running');
       expect(asked(bench)).toEqual(['versions', 'deploy']);
     });
 
-    it('is deployed where the cloud does not tell its versions', async () => {
+    it('is deployed if the cloud does not list its versions', async () => {
       const bench = await kindBench({ versions });
       bench.simulator.faults.add({ match: { operation: 'versions' }, effect: 'errorBefore', status: 503 });
       await bench.until('True Running');
     });
 
-    it('is not asked for where the cloud lacks it, and nothing is left written down', async () => {
+    it('is not asked for if the cloud lacks it, and no record is left behind', async () => {
       const bench = await kindBench({ versions, spec: { version: '9.9.9' } });
       await bench.pass();
       await bench.pass();
@@ -57,14 +60,14 @@ describe('A DatabaseCluster', () => {
       ['latest', versions],
       ['3.5.0', ['3.5.0']],
       ['3.5.0', undefined],
-    ] as const)('costs no call where it is %s of %j', async (version, known) => {
+    ] as const)('costs no call if it is %s of %j', async (version, known) => {
       const bench = await kindBench({ spec: { version }, ...(known === undefined ? {} : { versions: known }) });
       await bench.until('True Running');
       expect(asked(bench)).toEqual(['deploy']);
     });
   });
 
-  it('names the Secrets of the space where its token is refused', async () => {
+  it('names the Secrets of the space if its token is refused', async () => {
     const bench = await runningBench();
     bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'errorBefore', status: 401 });
     await bench.edit({ storageSizeGB: 200 });
@@ -86,15 +89,18 @@ describe('A DatabaseCluster', () => {
     expect(bench.calls).toEqual([]);
   });
 
-  it.each(['lostAnswer', 'reset', 'truncated'] as const)('is deployed once though the answer is %s', async (effect) => {
-    const bench = await kindBench({ knobs: PROVISION });
-    bench.simulator.faults.add({ match: { operation: 'deploy' }, effect, times: 1 });
-    await bench.until('True Running');
-    expectOneWorkingLogin(bench);
-  });
+  it.each(['lostAnswer', 'reset', 'truncated'] as const)(
+    'is deployed once even if the answer is %s',
+    async (effect) => {
+      const bench = await kindBench({ knobs: PROVISION });
+      bench.simulator.faults.add({ match: { operation: 'deploy' }, effect, times: 1 });
+      await bench.until('True Running');
+      expectOneWorkingLogin(bench);
+    },
+  );
 
   it.each(['lostAnswer', 'reset'] as const)(
-    'is deployed once though the process ends with the answer %s',
+    'is deployed once even if the process ends with the answer %s',
     async (effect) => {
       const bench = await kindBench({ knobs: PROVISION });
       bench.simulator.faults.add({ match: { operation: 'deploy' }, effect, times: 1 });
@@ -106,7 +112,7 @@ describe('A DatabaseCluster', () => {
     },
   );
 
-  it('is deployed once though the answer was not written down', async () => {
+  it('is deployed once even if the answer was not recorded', async () => {
     const bench = await kindBench({ knobs: PROVISION });
     await bench.pass();
     bench.crashAt({ verb: 'patch', plural: 'databaseclusters', when: 'before' });
@@ -116,7 +122,7 @@ describe('A DatabaseCluster', () => {
     expect(count(bench, 'deploy')).toBe(1);
   });
 
-  it('takes no cluster for its own that came between the look and the call', async () => {
+  it('does not treat a cluster as its own that appeared between the look and the call', async () => {
     const bench = await kindBench();
     await bench.pass();
     bench.simulator.deployForeign({ id: 'orders', storageSizeGB: 100, machineType: 'c2d-highcpu-4', version: '3.5.0' });
@@ -125,7 +131,7 @@ describe('A DatabaseCluster', () => {
     expect(bench.secret()).toBeUndefined();
   });
 
-  it('is not cloned where a cluster came between the look and the call', async () => {
+  it('is not cloned if a cluster appeared between the look and the call', async () => {
     const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' } } });
     const properties = { storageSizeGB: 100, machineType: 'c2d-highcpu-4', version: '3.5.0' };
     bench.simulator.deployForeign({ id: 'source', ...properties });
@@ -148,7 +154,7 @@ describe('A DatabaseCluster', () => {
   });
 
   it.each([400, 403])(
-    'takes no cluster for its own after its deploy was refused with %i and a restart',
+    'does not treat a cluster as its own after its deploy was refused with %i and a restart',
     async (status) => {
       const bench = await kindBench();
       bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'errorBefore', status });
@@ -158,7 +164,7 @@ describe('A DatabaseCluster', () => {
       const refused = bench.ready();
       expect(refused).toMatch(/^False /);
       expect(bench.status().operation).toBeUndefined();
-      // It is tried again, and nothing that people see changes by it.
+      // It is tried again without any change that people see.
       for (let pass = 0; pass < 4; pass++) {
         await bench.pass();
         expect(bench.ready()).toBe(refused);
@@ -177,7 +183,7 @@ describe('A DatabaseCluster', () => {
     },
   );
 
-  it('takes no older cluster for its own after a lost answer', async () => {
+  it('does not treat an older cluster as its own after a lost answer', async () => {
     const bench = await kindBench();
     await bench.pass();
     bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'reset', times: 1 });
@@ -187,7 +193,7 @@ describe('A DatabaseCluster', () => {
     await bench.until('False ClusterIDInUse');
   });
 
-  it('knows its cluster again when the id is in use after a lost answer', async () => {
+  it('recognizes its cluster when the id is in use after a lost answer', async () => {
     const bench = await kindBench();
     await bench.pass();
     const { faults } = bench.simulator;
@@ -224,7 +230,7 @@ describe('A DatabaseCluster', () => {
     expect(bench.status().clusterID).toBe('orders-eu');
   });
 
-  it('is cloned, and gets the backup settings that a clone is not asked for with', async () => {
+  it('is cloned, and gets the backup settings that cannot be part of the request for a clone', async () => {
     const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' }, backup: { frequency: 'hourly' } } });
     bench.simulator.deployForeign({
       id: 'source',
@@ -292,7 +298,7 @@ describe('A change of a DatabaseCluster', () => {
       expect(update.mock.lastCall?.[1]).toEqual(CHANGED);
     });
 
-    it('is asked for in part where a part of it differs anew', async () => {
+    it('is asked for in part if a part of it differs again', async () => {
       const { bench, update } = await accepting();
       bench.simulator.changeCluster('orders', { ...CHANGED, storageSizeGB: 150 });
       await bench.pass();
@@ -301,7 +307,7 @@ describe('A change of a DatabaseCluster', () => {
       expect(update).toHaveBeenCalledTimes(2);
     });
 
-    it('is asked for at once where it was shown, and then changed back elsewhere', async () => {
+    it('is asked for at once if it was shown, and then changed back elsewhere', async () => {
       const { bench, update } = await accepting();
       const show = async (what: typeof CHANGED) => {
         bench.simulator.changeCluster('orders', what);
@@ -315,7 +321,7 @@ describe('A change of a DatabaseCluster', () => {
       expect(update.mock.lastCall?.[1]).toEqual(CHANGED);
     });
 
-    it('is not asked for at once where a part of it was shown', async () => {
+    it('is not asked for at once if only a part of it was shown', async () => {
       const { bench, update } = await accepting();
       const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
       for (const storageSizeGB of [200, 100]) {
@@ -326,7 +332,7 @@ describe('A change of a DatabaseCluster', () => {
       expect(update).toHaveBeenCalledTimes(1);
     });
 
-    it('is asked for at once where a person wants it looked at, or changes it', async () => {
+    it('is asked for at once if a person wants a look, or changes it', async () => {
       const { bench, update } = await accepting();
       await bench.annotate('mooring.dev/reconcile-at', '1');
       await bench.pass();
@@ -346,7 +352,7 @@ describe('A change of a DatabaseCluster', () => {
     expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ machineType: 'c2d-highcpu-4' });
   });
 
-  it('reports drift, and looks after the login all the same', async () => {
+  it('reports drift, and takes care of the login all the same', async () => {
     const bench = await runningBench({ spec: { driftPolicy: 'Report' } });
     bench.simulator.changeCluster('orders', { storageSizeGB: 200 });
     await bench.world().connections.get('shop/production')?.poller.refresh();
@@ -401,14 +407,14 @@ describe('A change of a DatabaseCluster', () => {
       { storageSizeGB: 200, machineType: 'c2d-highcpu-8' },
       'Updating: Cluster "orders" is being changed: machineType from c2d-highcpu-4 to c2d-highcpu-8, storageSizeGB from 100 to 200',
     ],
-  ])('tells of a change of %s once, with its old and its new value', async (_what, spec, event) => {
+  ])('reports a change of %s once, with its old and its new value', async (_what, spec, event) => {
     const bench = await runningBench();
     await bench.edit(spec);
     await bench.until('True Running');
     expect(bench.told).toEqual([event, expect.stringMatching(/^Running: /)]);
   });
 
-  it('tells of a change of state once, with its old and its new value', async () => {
+  it('reports a change of state once, with its old and its new value', async () => {
     const bench = await runningBench({ knobs: { suspendMs: [5_000, 5_000], resumeMs: [5_000, 5_000] } });
     await bench.edit({ state: 'Suspended' });
     await bench.until('True Suspended');
@@ -424,7 +430,7 @@ describe('A change of a DatabaseCluster', () => {
     expect(bench.told[2]).toContain('state from Suspended to Running');
   });
 
-  it('tells what drifted with driftPolicy Report, with both values', async () => {
+  it('reports what drifted with driftPolicy Report, with both values', async () => {
     const bench = await runningBench({ spec: { driftPolicy: 'Report' } });
     bench.simulator.changeCluster('orders', { storageSizeGB: 150 });
     await bench.world().connections.get('shop/production')?.poller.refresh();

@@ -10,13 +10,13 @@ const FACTORY = { working: 'factory', secretVersion: undefined, factoryAlive: un
 
 const cases = [
   {
-    name: 'changes a cluster that is to be suspended while it still runs',
+    name: 'changes a cluster that should be suspended while it still runs',
     given: changed({ state: 'Suspended', storageSizeGB: 200 }),
     seen: anObservation().login({ login: 'notTried' }),
     thus: { steps: ['Update'] },
   },
   {
-    name: 'renames a cluster that is to be suspended while it still runs',
+    name: 'renames a cluster that should be suspended while it still runs',
     given: changed({ state: 'Suspended', clusterID: 'orders-eu' }),
     seen: anObservation().login({ login: 'notTried' }),
     thus: { steps: ['Rename'] },
@@ -31,7 +31,7 @@ const cases = [
     thus: { steps: ['Suspend'] },
   },
   {
-    name: 'suspends a cluster where the look for its new name was refused',
+    name: 'suspends a cluster if the look for its new name was refused',
     given: changed({ state: 'Suspended', clusterID: 'orders-eu' }).withStatus({
       observedGeneration: 2,
       lastError: { operation: 'get', message: 'Not allowed', time: CREATED_AT },
@@ -40,7 +40,7 @@ const cases = [
     thus: { steps: ['Suspend'] },
   },
   {
-    name: 'changes a cluster first though a look at it failed',
+    name: 'changes a cluster first even if a look at it failed',
     given: changed({ state: 'Suspended', storageSizeGB: 200 }).withStatus({
       observedGeneration: 2,
       lastError: { operation: 'get', message: 'Not allowed', time: CREATED_AT },
@@ -49,7 +49,7 @@ const cases = [
     thus: { steps: ['Update'] },
   },
   {
-    name: 'suspends a cluster whose change is not to be seen',
+    name: 'suspends a cluster whose change does not show',
     given: changed({ state: 'Suspended', storageSizeGB: 200 })
       .withCondition('Ready', 'Unknown', 'UpdateNotApplied')
       .withStatus({
@@ -60,7 +60,7 @@ const cases = [
     thus: { steps: ['Suspend'] },
   },
   {
-    name: 'suspends a cluster whose renaming is not to be seen, be it for a moment only',
+    name: 'suspends a cluster whose rename does not show, even if only for a moment',
     given: changed({ state: 'Suspended', clusterID: 'orders-eu' })
       .withCondition('Ready', 'Unknown', 'Updating')
       .withStatus({
@@ -71,7 +71,7 @@ const cases = [
     thus: { steps: ['Suspend'] },
   },
   {
-    name: 'changes a cluster first though another change was refused before',
+    name: 'changes a cluster first even if another change was refused before',
     given: changed({ state: 'Suspended', storageSizeGB: 200 }).withStatus({
       observedGeneration: 1,
       lastError: { operation: 'update', message: 'Too large', time: CREATED_AT },
@@ -80,7 +80,7 @@ const cases = [
     thus: { steps: ['Update'] },
   },
   {
-    name: 'suspends a cluster whose suspension was accepted, though what became of the change is not told any more',
+    name: 'suspends a cluster whose suspension was accepted, even if the outcome of the change is no longer reported',
     given: changed({ state: 'Suspended', storageSizeGB: 200 }).withStatus({ observedGeneration: 2 }),
     seen: anObservation()
       .with({ notShown: { reason: 'Suspending', message: '' } })
@@ -88,7 +88,7 @@ const cases = [
     thus: { steps: ['Suspend'] },
   },
   {
-    name: 'changes a cluster whose suspension was accepted where the spec has changed since',
+    name: 'changes a cluster whose suspension was accepted if the spec has changed since',
     given: changed({ state: 'Suspended', storageSizeGB: 200 }).withStatus({ observedGeneration: 1 }),
     seen: anObservation()
       .with({ notShown: { reason: 'Suspending', message: '' } })
@@ -102,21 +102,21 @@ const cases = [
     thus: { steps: ['Suspend'] },
   },
   {
-    name: 'retires the factory login before it changes a clone that is to be suspended',
+    name: 'retires the factory login before it changes a clone that should be suspended',
     given: aCluster().with({ state: 'Suspended', storageSizeGB: 200 }).owned(),
     seen: anObservation().tried(FACTORY),
     thus: { steps: ['PreparePassword'] },
   },
 ] as const;
 
-describe('decideCluster(), of a cluster that runs, is to be suspended and to be changed,', () => {
+describe('decideCluster(), for a cluster that runs and should be suspended and changed,', () => {
   it.each(cases)('$name', ({ given, seen, thus }) => {
     expect(outline(decideCluster(given.subject, seen.seen, NOW_MS))).toMatchObject(thus);
   });
 });
 
-describe('A DatabaseCluster that is to be suspended and changed', () => {
-  it('is changed first, and is suspended all the same where that is refused', async () => {
+describe('A DatabaseCluster that should be suspended and changed', () => {
+  it('is changed first, and is suspended all the same if the change is refused', async () => {
     const bench = await runningBench();
     await bench.edit({ state: 'Suspended', storageSizeGB: 200 });
     await bench.until('True Suspended');
@@ -135,7 +135,7 @@ describe('A DatabaseCluster that is to be suspended and changed', () => {
     expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ status: 'suspended', storageSizeGB: 200 });
   });
 
-  it('is suspended where it cannot be seen whether its new name is free', async () => {
+  it('is suspended if it cannot be seen whether its new name is free', async () => {
     const bench = await runningBench();
     const match = { operation: 'get', clusterID: 'orders-eu' };
     bench.simulator.faults.add({ match, effect: 'errorBefore', status: 403 });

@@ -36,7 +36,7 @@ const cases: readonly Case[] = [
   { name: 'retains the cluster', given: leaving('Retain'), seen: running.seen, thus: letGo },
   { name: 'retains the cluster without its space', given: leaving('Retain'), seen: noSpace('waiting'), thus: letGo },
   {
-    name: 'stays as it is while what is on it and goes too needs it',
+    name: 'stays as it is while what is on it and is also going needs it',
     given: leaving('Retain'),
     seen: { space: 'needed', reason: 'WaitingForDependents', message: 'Waiting', forMs: 1_000 },
     thus: { ready: 'Unknown WaitingForDependents', summary: 'Reconciling', steps: [] },
@@ -48,13 +48,13 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: ['Destroy'] },
   },
   {
-    name: 'destroys the cluster under the id that it was renamed to, though the answer was lost',
+    name: 'destroys the cluster under the id that it was renamed to, even if the answer was lost',
     given: leaving('Delete').with({ clusterID: 'orders-eu' }),
     seen: running.with({ id: 'orders-eu' }).cluster({ id: 'orders-eu' }).seen,
     thus: { ready: 'Unknown Destroying', steps: ['Destroy'] },
   },
   {
-    name: 'never destroys by its new id a cluster that tells no creation time',
+    name: 'never destroys by its new id a cluster that has no creation time',
     given: leaving('Delete').with({ clusterID: 'orders-eu' }),
     seen: running.with({ id: 'orders-eu' }).cluster({ id: 'orders-eu', createdAt: undefined }).seen,
     thus: { steps: ['DeleteSecret'], released: true },
@@ -66,43 +66,43 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
   },
   {
-    name: 'says of one that was to be suspended, and that somebody else destroys, that it is',
+    name: 'says when somebody else destroys a cluster that should be suspended',
     given: leaving('Suspend'),
     seen: running.status('destroying').seen,
     thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
   },
   {
-    name: 'tells nothing of a cluster that was to be suspended, and was seen to end',
+    name: 'reports nothing about a cluster that should be suspended, and whose end was seen',
     given: leaving('Suspend').withStatus({ state: 'destroying' }),
     seen: gone.seen,
     thus: { steps: [], released: true },
   },
   {
-    name: 'deletes the Secret of a cluster that is gone, and tells that it did not end it',
+    name: 'deletes the Secret of a cluster that is gone, and says that it did not end it',
     given: leaving('Delete'),
     seen: gone.seen,
     thus: { steps: ['DeleteSecret', 'TellLeft'], released: true },
   },
   {
-    name: 'tells nothing of a cluster that it was seen to end',
+    name: 'reports nothing about a cluster whose end was seen',
     given: leaving('Delete').withStatus({ state: 'destroying' }),
     seen: gone.seen,
     thus: { steps: ['DeleteSecret'], released: true },
   },
   ...['Delete', 'Suspend'].map((policy) => ({
-    name: `tells nothing of a cluster that it was seen to end, and that was shown to be gone since (${policy})`,
+    name: `reports nothing about a cluster whose end was seen, and that was shown to be gone since (${policy})`,
     given: leaving(policy).withStatus({ state: undefined }).withCondition('Synced', 'False', 'ClusterDestroyed'),
     seen: gone.seen,
     thus: { steps: policy === 'Delete' ? ['DeleteSecret'] : [], released: true },
   })),
   {
-    name: 'tells of a cluster that was there again since, and went without its end being seen',
+    name: 'reports a cluster that was there again since, and went without its end being seen',
     given: leaving('Delete').withStatus({ state: 'running' }).withCondition('Synced', 'False', 'ClusterDestroyed'),
     seen: gone.seen,
     thus: { steps: ['DeleteSecret', 'TellLeft'], released: true },
   },
   {
-    name: 'tells nothing of a cluster that was only observed',
+    name: 'reports nothing about a cluster that was only observed',
     given: leaving('Delete').withStatus({ observedOnly: true }),
     seen: gone.seen,
     thus: { steps: ['DeleteSecret'], released: true },
@@ -169,14 +169,14 @@ const cases: readonly Case[] = [
   },
   ...['Delete', 'Suspend'].map(
     (deletionPolicy): Case => ({
-      name: `waits for the cluster of a lost answer, which may still come into being, with ${deletionPolicy}`,
+      name: `waits for the cluster of a lost answer, which may still appear, with ${deletionPolicy}`,
       given: unanswered(deletionPolicy),
       seen: gone.with({ mayLandUntilMs: NOW_MS + 90_000 }).seen,
       thus: { ready: 'Unknown Deploying', summary: 'Reconciling', steps: [], comesBack: '90000 ms' },
     }),
   ),
   {
-    name: 'waits no longer for the cluster of a lost answer than it may take',
+    name: 'waits no longer for the cluster of a lost answer than the call can take',
     given: unanswered('Delete'),
     seen: gone.with({ mayLandUntilMs: NOW_MS }).seen,
     thus: { steps: ['DeleteSecret'], released: true },
@@ -203,7 +203,7 @@ const cases: readonly Case[] = [
   },
   { name: 'suspends no cluster that has replaced its own', given: leaving('Suspend'), seen: foreign.seen, thus: letGo },
   {
-    name: 'lets a vanished cluster go, and tells that it was not suspended',
+    name: 'lets a vanished cluster go, and says that it was not suspended',
     given: leaving('Suspend'),
     seen: gone.seen,
     thus: { steps: ['TellLeft'], released: true },
@@ -215,81 +215,81 @@ const cases: readonly Case[] = [
     thus: { steps: ['DeleteSecret'], released: true },
   },
   {
-    name: 'destroys by its id a cluster that tells no creation time',
+    name: 'destroys by its id a cluster that has no creation time',
     given: leaving('Delete'),
     seen: running.cluster({ createdAt: undefined }).seen,
     thus: { steps: ['Destroy'] },
   },
   ...['Delete', 'Suspend'].flatMap((policy): Case[] => [
     {
-      name: `neither ends nor leaves one of which another may be what it was renamed to (${policy})`,
+      name: `neither ends nor leaves a cluster if another one may be what it was renamed to (${policy})`,
       given: leaving(policy),
       seen: gone.with({ lookalikes: ['orders-eu'] }).seen,
       thus: { ready: 'False DeletionBlocked', summary: 'Reconciling', steps: [], comesBack: 'slowly' },
     },
     {
-      name: `ends none by a name that nobody has called it by (${policy})`,
+      name: `ends none by an id that nobody has given it (${policy})`,
       given: leaving(policy),
       seen: running.cluster({ id: 'orders-eu' }).seen,
       thus: { ready: 'False DeletionBlocked', steps: [], comesBack: 'slowly' },
     },
     {
-      name: `looks for one that the cloud does not show (${policy})`,
+      name: `looks for a cluster that the cloud does not show (${policy})`,
       given: leaving(policy),
       seen: gone.with({ absence: { ...absence, leftMs: 2_000 } }).seen,
       thus: { ready: 'Unknown NotFound', summary: 'Reconciling', steps: [], comesBack: '2000 ms' },
     },
   ]),
   {
-    name: 'looks again every few seconds for one that the cloud does not show for long',
+    name: 'looks again every few seconds for a cluster that the cloud does not show for long',
     given: leaving('Delete'),
     seen: gone.with({ absence: { ...absence, leftMs: 10 * LOOKED_FOR_MS } }).seen,
     thus: { ready: 'Unknown NotFound', comesBack: `${LOOKED_FOR_MS} ms` },
   },
   {
-    name: 'does not ask about another cluster where it only observed one',
+    name: 'does not ask about another cluster if it only observed one',
     given: leaving('Delete').withStatus({ observedOnly: true }),
     seen: gone.with({ lookalikes: ['orders-eu'], absence }).seen,
     thus: { steps: ['DeleteSecret'], released: true },
   },
   {
-    name: 'does not look for one that was taken for gone',
+    name: 'does not look for a cluster that was treated as gone',
     given: takenForGone,
     seen: gone.with({ absence }).seen,
     thus: { steps: ['DeleteSecret', 'TellLeft'], released: true },
   },
   {
-    name: 'looks for one that was taken for gone while there were others that may have been it',
+    name: 'looks for a cluster that was treated as gone while others may have been it',
     given: takenForGone,
     seen: gone.with({ absence: { ...absence, hadLookalikes: true } }).seen,
     thus: { ready: 'Unknown NotFound', steps: [] },
   },
   {
-    name: 'records a cluster that had vanished and is there again before it destroys it',
+    name: 'records a cluster that had vanished and is back before it destroys it',
     given: leaving('Delete', aCluster().withStatus({ former: { clusterID: 'orders', createdAt: CREATED_AT } })),
     seen: running.seen,
     thus: { ready: 'as before', steps: [], comesBack: '0 ms' },
   },
   {
-    name: 'destroys a cluster that is known, whatever was asked for besides',
+    name: 'destroys a cluster that is known, no matter what else was asked for',
     given: leaving('Delete', aCluster().healthy().announced('Clone')),
     seen: running.seen,
     thus: { ready: 'Unknown Destroying', steps: ['Destroy'] },
   },
   {
-    name: 'destroys a cluster by the id that it has, though it is to have another one',
+    name: 'destroys a cluster by the id that it has, even if it should get another one',
     given: leaving('Delete').with({ clusterID: 'orders-eu' }),
     seen: running.seen,
     thus: { ready: 'Unknown Destroying', steps: ['Destroy'] },
   },
   {
-    name: 'comes back where the cloud shows a cluster that it may have destroyed already',
+    name: 'comes back if the cloud shows a cluster that it may have destroyed already',
     given: leaving('Delete'),
     seen: running.status('destroying').with({ notShown: { reason: 'UpdateNotApplied', message: 'Not yet' } }).seen,
     thus: { ready: 'Unknown UpdateNotApplied', steps: [], comesBack: '30000 ms' },
   },
   {
-    name: 'waits for no answer where it knows its cluster',
+    name: 'waits for no answer if it knows its cluster',
     given: leaving('Delete'),
     seen: gone.with({ mayLandUntilMs: NOW_MS + 90_000 }).seen,
     thus: { steps: ['DeleteSecret', 'TellLeft'], released: true },
@@ -312,7 +312,7 @@ describe('decideDeletion()', () => {
     ['Delete', 'Observe', false],
     ['Suspend', 'Manage', false],
     ['Retain', 'Manage', false],
-  ])('says of protection whether its end destroys data: %s, %s: %s', (policy, managementPolicy, destroys) => {
+  ])('says, when protected, whether its end destroys data: %s, %s: %s', (policy, managementPolicy, destroys) => {
     const given = leaving(policy).with({ deletionProtection: true, managementPolicy });
     const message = conditionOf(decideCluster(given.subject, running.seen, NOW_MS), 'Ready')?.message;
     expect(message).toContain('deletionProtection is true: set it to false to go on');
@@ -358,7 +358,7 @@ describe('decideDeletion()', () => {
     expect(message).toContain('set clusterID: orders-eu to go on');
   });
 
-  it('goes by the creation time whether a cluster was renamed', () => {
+  it('goes by the creation time to tell whether a cluster was renamed', () => {
     const stepsOf = (seen: ClusterObservation) => decideCluster(leaving('Delete').subject, seen, NOW_MS).steps;
     const foreignOther = foreign.cluster({ id: 'orders-eu' }).seen;
     expect(stepsOf(foreignOther)).toEqual([{ do: 'DeleteSecret' }]);
@@ -371,18 +371,18 @@ describe('decideDeletion()', () => {
     expect(conditionOf(decision, 'Synced')).toMatchObject({ reason: 'AsSpecified', message: 'As before' });
   });
 
-  it('says who destroys a cluster that was to be suspended', () => {
+  it('says who destroys a cluster that should be suspended', () => {
     const decision = decideCluster(leaving('Suspend').subject, running.status('destroying').seen, NOW_MS);
     expect(conditionOf(decision, 'Ready')?.message).toMatch(/is being destroyed, though not by this object/);
     expect(decision.status).toMatchObject({ state: 'destroying' });
   });
 
-  it('tells what it sees of a cluster that it destroys', () => {
+  it('reports what it sees of a cluster that it destroys', () => {
     const decision = decideCluster(leaving('Delete').subject, running.status('destroying').seen, NOW_MS);
     expect(decision.status).toMatchObject({ state: 'destroying', clusterID: 'orders' });
   });
 
-  it('does not say of a cluster that is protected, and cannot be looked at, that it is as specified', () => {
+  it('does not say that a cluster is as specified if it is protected and cannot be looked at', () => {
     const given = leaving('Delete').with({ deletionProtection: true }).subject;
     const syncedOf = (seen: ClusterObservation) => conditionOf(decideCluster(given, seen, NOW_MS), 'Synced')?.status;
     expect([syncedOf(noSpace('waiting')), syncedOf(running.seen)]).toEqual(['Unknown', 'True']);

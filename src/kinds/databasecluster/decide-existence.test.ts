@@ -30,26 +30,26 @@ const notShown = anObservation().missing().with({ absence });
 
 const cases: readonly Case[] = [
   {
-    name: 'writes down a deploy before it is made',
+    name: 'records a deploy before it is made',
     given: aCluster(),
     seen: anObservation().missing(),
     thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
     status: { operation: { type: 'Deploy', target: 'orders', startedAt: new Date(NOW_MS).toISOString() } },
   },
   {
-    name: 'deploys what was written down',
+    name: 'deploys what was recorded',
     given: aCluster().announced(),
     seen: anObservation().missing(),
     thus: { ready: 'Unknown Deploying', steps: ['Deploy'] },
   },
   {
-    name: 'writes down a deploy again when another id was written down',
+    name: 'records a deploy again when another id was recorded',
     given: aCluster().announced('Deploy', 'other').withStatus({ clusterID: 'orders' }),
     seen: anObservation().missing(),
     thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
   },
   {
-    name: 'clones what was written down',
+    name: 'clones what was recorded',
     given: aCluster()
       .with({ cloneFrom: { clusterID: 'source' } })
       .announced('Clone'),
@@ -69,14 +69,14 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown WaitingForSource', summary: 'Reconciling', steps: [], comesBack: 'soon' },
   },
   {
-    name: 'writes down a deploy anew when the id was changed after the cloud had refused it',
+    name: 'records a deploy again when the id was changed after the cloud had refused it',
     given: aCluster().with({ clusterID: 'orders-eu' }).announced(),
     seen: anObservation().missing().with({ attempted: false }),
     thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
     status: { operation: { type: 'Deploy', target: 'orders-eu' } },
   },
   {
-    name: 'goes on with the id that was written down while the call may still take effect',
+    name: 'goes on with the recorded id while the call may still take effect',
     given: aCluster().with({ clusterID: 'orders-eu' }).announced(),
     seen: anObservation()
       .missing()
@@ -104,38 +104,38 @@ const cases: readonly Case[] = [
     thus: { ready: 'False ClusterNotFound', summary: 'Stalled', steps: [], comesBack: 'slowly' },
   },
   {
-    name: 'replaces a vanished cluster by nothing',
+    name: 'creates nothing in place of a vanished cluster',
     given: aCluster().healthy(),
     seen: anObservation().missing(),
     thus: { ready: 'False ClusterMissing', summary: 'Stalled', steps: [], comesBack: 'slowly' },
     status: { endpoint: null, state: null, servers: null },
   },
   {
-    name: 'looks for one that was just deployed and is not shown, as a cloud may be slow',
+    name: 'looks for a cluster that was just deployed and is not shown, as a cloud may be slow',
     given: aCluster().owned(),
     seen: notShown,
     thus: { ready: 'Unknown Deploying', summary: 'Reconciling', steps: [], comesBack: '5000 ms' },
   },
   {
-    name: 'looks for one that worked and is not shown',
+    name: 'looks for a cluster that worked and is not shown',
     given: aCluster().healthy(),
     seen: notShown,
     thus: { ready: 'False NotFound', summary: 'Reconciling', steps: [], comesBack: '5000 ms' },
   },
   {
-    name: 'says the same at the next look of one that slept, and so was Ready without a login',
+    name: 'says the same at the next look about a cluster that was suspended, and so was Ready without a login',
     given: aCluster().owned().withCondition('Ready', 'False', 'NotFound'),
     seen: notShown,
     thus: { ready: 'False NotFound', summary: 'Reconciling', steps: [], comesBack: '5000 ms' },
   },
   {
-    name: 'does not look anew, as a new process would, for one that was taken for gone',
+    name: 'does not look again, as a new process would, for a cluster that was treated as gone',
     given: aCluster().owned().withCondition('Ready', 'False', 'ClusterMissing'),
     seen: notShown,
     thus: { ready: 'False ClusterMissing', summary: 'Stalled', steps: [], comesBack: 'slowly' },
   },
   {
-    name: 'does not look anew for one that was only observed, and was taken for gone',
+    name: 'does not look again for a cluster that was only observed, and was treated as gone',
     given: aCluster()
       .with({ managementPolicy: 'Observe', recreatePolicy: 'Always' })
       .owned()
@@ -144,13 +144,13 @@ const cases: readonly Case[] = [
     thus: { ready: 'False ClusterNotFound', summary: 'Stalled', steps: [], comesBack: 'slowly' },
   },
   {
-    name: 'looks once more for one that was taken for gone before another one is created in its place',
+    name: 'looks once more for a cluster that was treated as gone before another one is created in its place',
     given: aCluster().with({ recreatePolicy: 'Always' }).healthy().withCondition('Ready', 'False', 'ClusterMissing'),
     seen: notShown,
     thus: { ready: 'False NotFound', summary: 'Reconciling', steps: [], comesBack: '5000 ms' },
   },
   {
-    name: 'tells at once of one that may be the cluster under another id',
+    name: 'reports at once one that may be the cluster under another id',
     given: aCluster().healthy(),
     seen: anObservation()
       .missing()
@@ -165,27 +165,27 @@ const cases: readonly Case[] = [
     status: { createdAt: null, clusterID: null, credentials: null, operation: { type: 'Deploy', target: 'orders' } },
   },
   {
-    name: 'takes the cluster of a lost answer for its own',
+    name: 'treats the cluster of a lost answer as its own',
     given: aCluster().announced(),
     seen: foreign,
     thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
     status: { createdAt: new Date(CREATED_MS + MINUTE).toISOString(), operation: null },
   },
   {
-    name: 'takes nothing for its own before the call was made',
+    name: 'treats nothing as its own before the call was made',
     given: aCluster().announced(),
     seen: foreign.with({ attempted: false }),
     thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: 'slowly' },
     status: { operation: null },
   },
   {
-    name: 'takes no cluster for its own that is older than the call',
+    name: 'treats no cluster as its own that is older than the call',
     given: aCluster().announced(),
     seen: anObservation().cluster({ createdAt: CREATED_MS - 10 * MINUTE }),
     thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [] },
   },
   {
-    name: 'takes no cluster for its own that is unlike what was asked for',
+    name: 'treats no cluster as its own that is unlike what was asked for',
     given: aCluster().announced(),
     seen: foreign.cluster({ region: 'us-east1' }),
     thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [] },
@@ -206,21 +206,21 @@ const cases: readonly Case[] = [
     }),
   ),
   {
-    name: 'waits for the end of one that it has observed before, and is to manage by now',
+    name: 'waits for the end of a cluster that it has observed before, and should manage now',
     given: aCluster().with({ adoptionPolicy: 'IfExists' }).healthy().observedBefore(),
     seen: anObservation().status('destroying'),
     thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
     status: { createdAt: null, observedOnly: null },
   },
   {
-    name: 'records none to observe that is being destroyed',
+    name: 'does not record a cluster to observe that is being destroyed',
     given: aCluster().with({ managementPolicy: 'Observe' }),
     seen: anObservation().status('destroying'),
     thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
     status: { createdAt: null },
   },
   {
-    name: 'knows its own cluster, whose deploy was never answered, though it is being destroyed',
+    name: 'recognizes its own cluster, whose deploy was never answered, even if it is being destroyed',
     given: aCluster().announced(),
     seen: foreign.status('destroying'),
     thus: { steps: [], comesBack: again },
@@ -234,14 +234,14 @@ const cases: readonly Case[] = [
     status: { createdAt: CREATED_AT, clusterID: 'orders' },
   },
   {
-    name: 'knows its own cluster, whose deploy was never answered, though it only observes by now',
+    name: 'recognizes its own cluster, whose deploy was never answered, even if it only observes now',
     given: aCluster().with({ managementPolicy: 'Observe' }).announced(),
     seen: anObservation().with({ attempted: true }),
     thus: { steps: [], comesBack: again },
     status: { createdAt: CREATED_AT, observedOnly: null },
   },
   {
-    name: 'records the creation time of its own cluster that the cloud tells late',
+    name: 'records the creation time of its own cluster that the cloud reports late',
     given: aCluster().owned().withStatus({ createdAt: 'unknown' }),
     seen: anObservation().tried({ working: 'factory', secretVersion: undefined, factoryAlive: undefined }),
     thus: { ready: 'as before', steps: [], comesBack: again },
@@ -255,7 +255,7 @@ const cases: readonly Case[] = [
     status: { createdAt: null, clusterID: null, endpoint: null },
   },
   {
-    name: 'takes a cluster over that it has observed before, with adoptionPolicy IfExists, and holds on to it',
+    name: 'takes over a cluster that it has observed before, with adoptionPolicy IfExists, and puts the finalizer on',
     given: aCluster().with({ adoptionPolicy: 'IfExists' }).healthy().observedBefore(),
     seen: anObservation(),
     thus: { ready: 'as before', steps: [], comesBack: again },
@@ -263,14 +263,14 @@ const cases: readonly Case[] = [
     hold: true,
   },
   {
-    name: 'records whom it observes',
+    name: 'records which cluster it observes',
     given: aCluster().with({ managementPolicy: 'Observe' }),
     seen: anObservation(),
     thus: { steps: [], comesBack: again },
     status: { createdAt: CREATED_AT, observedOnly: true },
   },
   {
-    name: 'leaves a cluster alone that has replaced its own, and leads nobody to it',
+    name: 'leaves a cluster alone that has replaced its own, and points nobody to it',
     given: aCluster().healthy(),
     seen: foreign,
     thus: { ready: 'False IdentityChanged', summary: 'Stalled', steps: [], comesBack: 'slowly' },
@@ -327,7 +327,7 @@ describe('decideExistence()', () => {
     ['is being created', aCluster().announced(), foreign],
     ['being taken over', aCluster().with({ adoptionPolicy: 'IfExists' }), anObservation()],
     ['observed from now on', aCluster().with({ managementPolicy: 'Observe' }), anObservation()],
-  ])('says of a cluster that it finds that it is %s', (words, given, seen) => {
+  ])('says that a cluster that it finds is %s', (words, given, seen) => {
     const decision = decideCluster(given.subject, seen.seen, NOW_MS);
     expect(conditionOf(decision, 'Ready')?.message).toContain(words);
   });
@@ -335,7 +335,7 @@ describe('decideExistence()', () => {
   it.each([
     ['runs', anObservation()],
     ['is suspended', anObservation().status('suspended')],
-    ['tells no creation time', anObservation().cluster({ createdAt: undefined })],
+    ['has no creation time', anObservation().cluster({ createdAt: undefined })],
   ])('leaves a cluster of ours that %s to the other rules', (_what, seen) => {
     expect(decideExistence(aCluster().healthy().subject, seen.seen, NOW_MS)).toBeUndefined();
   });
@@ -343,8 +343,8 @@ describe('decideExistence()', () => {
   it.each([
     ['is created', {}, 'then creates one'],
     ['must be created by a person', { adoptionPolicy: 'MustExist' }, 'create one there when it is gone'],
-    ['is none to observe', { managementPolicy: 'Observe' }, 'create one there when it is gone'],
-  ])('says what is to follow a foreign cluster that is being destroyed: one that %s', (_what, spec, told) => {
+    ['is only observed', { managementPolicy: 'Observe' }, 'create one there when it is gone'],
+  ])('says what follows a foreign cluster that is being destroyed: one that %s', (_what, spec, told) => {
     const decision = decideCluster(aCluster().with(spec).subject, anObservation().status('destroying').seen, NOW_MS);
     expect(conditionOf(decision, 'Ready')?.message).toContain(told);
   });
@@ -353,7 +353,7 @@ describe('decideExistence()', () => {
     ['would be created', {}, true],
     ['must be there', { adoptionPolicy: 'MustExist' }, false],
     ['is only observed', { managementPolicy: 'Observe' }, false],
-  ])('names recreatePolicy only where a vanished cluster %s', (_what, spec, isNamed) => {
+  ])('names recreatePolicy only if a vanished cluster %s', (_what, spec, isNamed) => {
     const decision = decideCluster(aCluster().with(spec).healthy().subject, anObservation().missing().seen, NOW_MS);
     expect(conditionOf(decision, 'Ready')?.reason).toBe('ClusterMissing');
     expect(conditionOf(decision, 'Ready')?.message.includes('recreatePolicy')).toBe(isNamed);
@@ -363,21 +363,21 @@ describe('decideExistence()', () => {
     ['an empty one is created', { recreatePolicy: 'Always' }],
     ['it is treated as gone', {}],
     ['it is treated as gone', { recreatePolicy: 'Always', managementPolicy: 'Observe' }],
-  ])('says that %s where a cluster is not shown for long, with %j', (words, spec) => {
+  ])('says that %s if a cluster is not shown for long, with %j', (words, spec) => {
     const decision = decideCluster(aCluster().with(spec).owned().subject, notShown.seen, NOW_MS);
     expect(conditionOf(decision, 'Ready')?.message).toMatch(
       new RegExp(`not been seen in .* since ${absence.since}.* by ${absence.until}, ${words}`),
     );
   });
 
-  it('tells of a cluster that it takes over as of its own at once', () => {
+  it('reports a cluster that it takes over as its own at once', () => {
     const { subject } = aCluster().with({ adoptionPolicy: 'IfExists' });
     const decision = decideCluster(subject, anObservation().seen, NOW_MS);
     const reasons = ['Synced', 'CredentialsSecured'].map((type) => conditionOf(decision, type)?.reason);
     expect(reasons).toEqual(['AsSpecified', 'NotYet']);
   });
 
-  it('says nothing of the login of one that has vanished when another one is created in its place', () => {
+  it('says nothing of the login of a vanished cluster when another one is created in its place', () => {
     const lost = aCluster().with({ recreatePolicy: 'Always' }).healthy();
     const { subject } = lost.withCondition('CredentialsSecured', 'False', 'AdminLoginRefused');
     const decision = decideCluster(subject, anObservation().missing().seen, NOW_MS);
@@ -385,7 +385,7 @@ describe('decideExistence()', () => {
     expect(conditionOf(decision, 'CredentialsSecured')?.reason).toBe('ClusterMissing');
   });
 
-  it('says nothing of the login of the former one when another one is taken over as annotated', () => {
+  it('says nothing of the former login when another cluster is taken over as annotated', () => {
     const given = aCluster()
       .healthy()
       .annotated('accept-identity', new Date(CREATED_MS + MINUTE).toISOString());
@@ -395,7 +395,7 @@ describe('decideExistence()', () => {
     expect(conditionOf(decision, 'CredentialsSecured')?.reason).toBe('ClusterNotOurs');
   });
 
-  it('records no backup settings for a clone, which is asked for with its id only', () => {
+  it('records no backup settings for a clone, as the request for it has only its id', () => {
     const spec = { backup: { frequency: 'hourly' } };
     const deployed = decideCluster(aCluster().with(spec).announced().subject, foreign.seen, NOW_MS);
     const cloned = decideCluster(
@@ -413,7 +413,7 @@ describe('decideExistence()', () => {
     ['foreign', aCluster(), anObservation()],
     ['replaced', aCluster().healthy(), foreign],
     ['missing', aCluster().healthy(), anObservation().missing()],
-  ])('says nothing good of a cluster that is %s', (_what, given, seen) => {
+  ])('claims nothing good about a cluster that is %s', (_what, given, seen) => {
     const decision = decideCluster(given.subject, seen.seen, NOW_MS);
     for (const type of ['Ready', 'Synced', 'CredentialsSecured', 'Available'])
       expect(conditionOf(decision, type)?.status, type).toBe('False');
@@ -421,7 +421,7 @@ describe('decideExistence()', () => {
 });
 
 describe('decideCluster() while a cluster is being created', () => {
-  it('says the same once the cloud has begun as when it was asked to, so that nothing is written for it', () => {
+  it('says the same once the cloud has begun as when it was asked to, so that nothing needs to be written', () => {
     const asked = decideCluster(aCluster().announced().subject, anObservation().missing().seen, NOW_MS);
     const conditions = asked.conditions === 'keep' ? [] : asked.conditions;
     const told = conditions.reduce(

@@ -34,7 +34,7 @@ const replacing: readonly { name: string; found: Partial<Tried>; step: ClusterSt
     step: { do: 'PreparePassword', from: 'inherited' },
   },
   {
-    name: 'writes a new password where only a session that is held works',
+    name: 'writes a new password when only a session that is held works',
     found: { working: 'held', secretVersion: undefined, factoryAlive: undefined },
     step: { do: 'PreparePassword', from: 'held' },
   },
@@ -44,17 +44,17 @@ const replacing: readonly { name: string; found: Partial<Tried>; step: ClusterSt
     step: { do: 'PreparePassword', from: 'factory' },
   },
   {
-    name: 'gives the server the password that was written down, by the factory login',
+    name: 'gives the server the password that was recorded, by the factory login',
     found: { working: 'factory', next: 'ours', factoryAlive: undefined },
     step: { do: 'PutPassword', id: 'orders', as: 'factory' },
   },
   {
-    name: 'gives the server the password that was written down, by the current login',
+    name: 'gives the server the password that was recorded, by the current login',
     found: { working: 'current', next: 'ours', factoryAlive: undefined },
     step: { do: 'PutPassword', id: 'orders', as: 'current' },
   },
   {
-    name: 'gives the server the password that was written down, by a session that is held',
+    name: 'gives the server the password that was recorded, by a session that is held',
     found: { working: 'held', next: 'ours', secretVersion: undefined, factoryAlive: undefined },
     step: { do: 'PutPassword', id: 'orders', as: 'held' },
   },
@@ -80,26 +80,26 @@ const refused: readonly {
     reason: 'AdminLoginLost',
   },
   {
-    name: 'says when the server signs in with any password, and writes none over the one that it may have',
+    name: 'says when the server signs in with any password, and does not overwrite the one that it may have',
     given: healthy,
     found: { working: 'current', factoryAlive: true, acceptsAny: true },
     reason: 'AnyPasswordAccepted',
   },
   {
-    name: 'says when the login that should be retired is of another user than the one who manages the server, and leaves it',
+    name: 'says when the login that should be retired is of a user other than the one who manages the server, and leaves it',
     given: healthy,
     found: { working: 'current', factoryAlive: true, managedBy: 'admin' },
     reason: 'DefaultLoginMistaken',
     isAvailable: true,
   },
   {
-    name: 'says so too where the login is not in its Secret yet, which is not to be had so',
+    name: 'says so too if the login is not in its Secret yet, as it cannot get there that way',
     given: healthy,
     found: { working: 'existing', factoryAlive: true, managedBy: 'admin' },
     reason: 'DefaultLoginMistaken',
   },
   {
-    name: 'says so too, and promotes nothing, where the coming password seems to work',
+    name: 'says so too, and promotes nothing, if the coming password seems to work',
     given: healthy,
     found: { working: 'next', next: 'ours', acceptsAny: true },
     reason: 'AnyPasswordAccepted',
@@ -154,7 +154,7 @@ describe('decideLogin()', () => {
       of: 'existing',
       says: /The login in Secret "given" \(existingSecretRef\) does not work either \(/,
     },
-  ] as const)('says where what is refused ends with a line break: $of', ({ given, secretVersion, of, says }) => {
+  ] as const)('says when what is refused ends with a line break: $of', ({ given, secretVersion, of, says }) => {
     const message = (lineBreakIn: readonly (typeof of)[]) => {
       const found = { working: 'none', factoryAlive: undefined, secretVersion, lineBreakIn } as const;
       const decision = decideCluster(given.subject, anObservation().tried(found).seen, NOW_MS);
@@ -182,7 +182,7 @@ describe('decideLogin()', () => {
         'only where cloneFrom.clusterRef names a DatabaseCluster',
       ],
     },
-  ])('says which login a clone has that refuses all that are known, of $cloneFrom', ({ cloneFrom, says }) => {
+  ])('says which login a clone of $cloneFrom has if it refuses all known ones', ({ cloneFrom, says }) => {
     const seen = anObservation().tried({ working: 'none', secretVersion: undefined, factoryAlive: undefined });
     const decision = decideCluster(fresh.with({ cloneFrom }).subject, seen.seen, NOW_MS);
     expect(outline(decision).ready).toBe('False DefaultLoginRefused');
@@ -201,7 +201,7 @@ describe('decideLogin()', () => {
     });
   });
 
-  it('deletes the former Secret when the login in the new one was verified, and forgets its name only then', () => {
+  it('deletes the former Secret when the login in the new one was verified, and only then forgets its name', () => {
     const given = healthy.with({ adminCredentials: { secretName: 'renamed' } });
     const found = { secretName: 'renamed', retire: ['orders-admin'] };
     const decision = decideCluster(given.subject, anObservation().tried(found).seen, NOW_MS);
@@ -211,7 +211,7 @@ describe('decideLogin()', () => {
     expect(outline(decision).ready).toBe('True Running');
   });
 
-  it('writes down both Secrets where the former one cannot go yet', () => {
+  it('records both Secrets if the former one cannot go yet', () => {
     const given = healthy
       .with({ adminCredentials: { secretName: 'renamed' } })
       .withStatus({ unverifiedSecretName: 'renamed' });
@@ -226,7 +226,7 @@ describe('decideLogin()', () => {
     { found: { working: 'inherited', workingOf: 'orders-admin', secretVersion: undefined }, step: 'PreparePassword' },
     { found: { working: 'current', next: 'ours' }, step: 'PutPassword' },
   ] as const)(
-    'is not Ready while the login moves to a new Secret, and says so before $step, as what is published soon works no more',
+    'is not Ready while the login moves to a new Secret, and says so before $step, as what is published will soon stop working',
     ({ found, step }) => {
       const given = healthy.with({ adminCredentials: { secretName: 'renamed' } });
       const seen = anObservation().tried({ secretName: 'renamed', factoryAlive: undefined, ...found });
@@ -239,14 +239,14 @@ describe('decideLogin()', () => {
         const ready = 'Unknown SecuringCredentials';
         expect(outline(decision)).toMatchObject({ ready, summary: 'Reconciling', steps });
         expect(decision.requeueAfterMs).toBe(now === given ? 0 : undefined);
-        // Those who work on its server go on.
+        // Work on its server goes on.
         for (const type of ['CredentialsSecured', 'Available'])
           expect(conditionOf(decision, type)?.status, type).toBe('True');
       }
     },
   );
 
-  it('deletes the former Secrets where the login works, and leaves the name that leads to them until they are gone', () => {
+  it('deletes the former Secrets if the login works, and leaves the name that leads to them until they are gone', () => {
     const given = healthy.withStatus({ unverifiedSecretName: 'former' });
     const seen = anObservation().tried({ retire: ['between', 'former'] });
     const decision = decideCluster(given.subject, seen.seen, NOW_MS);
@@ -255,26 +255,26 @@ describe('decideLogin()', () => {
     expect(outline(decision).ready).toBe('True Running');
   });
 
-  it('leaves another Secret, and its name, as long as the login may come to it', () => {
+  it('leaves another Secret, and its name, as long as the login may get there', () => {
     const given = healthy.withStatus({ unverifiedSecretName: 'former' });
     const decision = decideCluster(given.subject, anObservation().tried({ verifyInMs: 30_000 }).seen, NOW_MS);
     expect(decision).toMatchObject({ steps: [], requeueAfterMs: 30_000 });
     expect(decision.status).not.toHaveProperty('unverifiedSecretName');
   });
 
-  it('comes back when the login is to be verified', () => {
+  it('comes back when the login should be verified', () => {
     expect(decideCluster(healthy.subject, anObservation().seen, NOW_MS).requeueAfterMs).toBe(600_000);
     const never = anObservation().login({ login: 'settled', verifyInMs: undefined });
     expect(decideCluster(healthy.subject, never.seen, NOW_MS).requeueAfterMs).toBeUndefined();
   });
 
-  it('promotes the password that the server has taken, and leaves the telling to the next look', () => {
+  it('promotes the password that the server has accepted, and leaves reporting it to the next look', () => {
     const seen = anObservation().tried({ working: 'next', next: 'ours', factoryAlive: undefined });
     const decision = decideCluster(fresh.subject, seen.seen, NOW_MS);
     expect(decision).toMatchObject({ conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true });
   });
 
-  it('tells of drift that comes up while the password is promoted, and leaves what was said of the login', () => {
+  it('reports drift that appears while the password is promoted, and leaves what was said of the login', () => {
     // No storage ever shrinks, so there is nothing to do about it.
     const cluster = aCloudCluster({ storageSizeGB: 200 });
     const seen = anObservation().with({ cluster }).tried({ working: 'next', next: 'ours', factoryAlive: undefined });
@@ -284,7 +284,7 @@ describe('decideLogin()', () => {
     for (const type of ['CredentialsSecured', 'Available']) expect(conditionOf(decision, type)?.status).toBe('True');
   });
 
-  it('leaves a cluster Ready whose password is being replaced, and waits for one that the server said it took', () => {
+  it('leaves a cluster Ready whose password is being replaced, and waits for one that the server said it accepted', () => {
     const replaced = (isAwaited: boolean) => {
       const seen = anObservation().tried({ next: 'ours', isAwaited, factoryAlive: undefined });
       return outline(decideCluster(healthy.subject, seen.seen, NOW_MS));
@@ -293,7 +293,7 @@ describe('decideLogin()', () => {
     expect(replaced(true)).toMatchObject({ ready: 'True Running', summary: 'Reconciling', comesBack: 'soon' });
   });
 
-  it('says of a password that never worked at this cluster that it may be of another one', () => {
+  it('says that a password that never worked at this cluster may be of another one', () => {
     const seen = anObservation().tried({ working: 'none', secretVersion: '5' }).seen;
     const messageOf = (given: ClusterBuilder) =>
       conditionOf(decideCluster(given.subject, seen, NOW_MS), 'Ready')?.message;
@@ -303,7 +303,7 @@ describe('decideLogin()', () => {
     );
   });
 
-  it('advises to take no Secret away that somebody may need, such as the one with the API token', () => {
+  it('advises against removing a Secret that somebody may need, such as the one with the API token', () => {
     const seen = anObservation().login({ login: 'secretTaken', secretName: 'cloud-write' }).seen;
     expect(conditionOf(decideCluster(fresh.subject, seen, NOW_MS), 'Ready')?.message).toMatch(
       /not overwritten: set adminCredentials\.secretName to another name\. .*; delete it only if nothing needs it$/,
@@ -321,7 +321,7 @@ describe('decideLogin()', () => {
   });
 
   it.each([
-    ['a server that never answered yet', fresh, 'Unknown ServerUnreachable'],
+    ['a server that has never answered', fresh, 'Unknown ServerUnreachable'],
     ['a server that answered before', healthy, 'False ServerUnreachable'],
   ])('tries %s again soon', (_what, given, ready) => {
     const seen = anObservation().login({ login: 'unreachable', message: 'Cannot sign in', heldBack: false, forMs: 0 });
@@ -331,7 +331,7 @@ describe('decideLogin()', () => {
     expect(conditionOf(decision, 'Available')?.status).toBe('False');
   });
 
-  it('tells a server that answers nonsense from one that does not answer', () => {
+  it('distinguishes a server that answers nonsense from one that does not answer', () => {
     const nonsense = {
       login: 'unreachable',
       message: 'A web page',
@@ -347,14 +347,14 @@ describe('decideLogin()', () => {
     });
   });
 
-  it('leaves what it told of a server that is down as it is while further calls are held back', () => {
+  it('leaves what it reported of a server that is down as it is while further calls are held back', () => {
     const heldBack = anObservation().login({ login: 'unreachable', message: 'Not tried', heldBack: true, forMs: 0 });
     const { endpoint } = heldBack.seen;
     const { metadata, status } = healthy.subject;
     const messageAfter = (change: { reason?: string; observedGeneration?: number; at?: string | undefined }) => {
       const { reason = 'ServerUnreachable', observedGeneration = metadata.generation ?? 0, at = endpoint } = change;
       const told = { status: 'False', reason, message: 'As it was told', observedGeneration } as const;
-      // The summary may tell of something else.
+      // The summary may be about something else.
       const conditions = [{ type: 'Available', ...told, lastTransitionTime: '2026-01-01T00:00:00Z' }];
       const subject = { ...healthy.subject, status: { ...status, endpoint: at, conditions } };
       return conditionOf(decideCluster(subject, heldBack.seen, NOW_MS), 'Available')?.message;
@@ -369,7 +369,7 @@ describe('decideLogin()', () => {
     expect(outline(decideCluster(fresh.subject, seen.seen, NOW_MS)).ready).toBe('Unknown WaitingForServer');
   });
 
-  it('says of an observed cluster that it is as specified, and nothing of its login', () => {
+  it('says that an observed cluster is as specified, and nothing of its login', () => {
     const given = healthy.with({ managementPolicy: 'Observe' });
     const decision = decideCluster(given.subject, anObservation().login({ login: 'notTried' }).seen, NOW_MS);
     expect(outline(decision)).toMatchObject({ ready: 'True Observed', steps: [] });

@@ -57,7 +57,7 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown WaitingForServer', steps: [], comesBack: `${MINUTE} ms` },
   },
   {
-    name: 'suspends a cluster whose server is not up after an hour',
+    name: 'suspends a cluster whose server is still not up after an hour',
     given: aCluster().with({ state: 'Suspended' }).owned(),
     seen: anObservation().with({ endpoint: undefined, login: { login: 'noServer', forMs: 60 * MINUTE } }),
     ...sleeping,
@@ -75,7 +75,7 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown ServerUnreachable', steps: [] },
   },
   {
-    name: 'suspends a cluster whose server cannot be signed in to for an hour',
+    name: 'suspends a cluster whose server has refused sign-ins for an hour',
     given: aCluster().with({ state: 'Suspended' }).owned(),
     seen: anObservation().login({ ...UNREACHABLE, forMs: 60 * MINUTE }),
     ...sleeping,
@@ -123,7 +123,7 @@ const cases: readonly Case[] = [
     thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: '600000 ms' },
   },
   {
-    name: 'tells of a suspended cluster too that it cannot be renamed',
+    name: 'reports even for a suspended cluster that it cannot be renamed',
     given: changed({ clusterID: 'orders-eu', state: 'Suspended' }),
     seen: suspended.with({ renameTaken: true }),
     thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: 'slowly' },
@@ -155,7 +155,7 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown SecuringCredentials', steps: ['PreparePassword'] },
   },
   {
-    name: 'changes a cluster whose server does not take the new password, as its disk may be full',
+    name: 'changes a cluster whose server does not accept the new password, as its disk may be full',
     given: changed({ storageSizeGB: 200 }).withStatus({
       lastError: { operation: 'updateUser', message: 'No space left', time: CREATED_AT },
     }),
@@ -171,7 +171,7 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown Updating', steps: ['Update'] },
   },
   {
-    name: 'looks after the login of a cluster whose change came to nothing',
+    name: 'takes care of the login of a cluster whose change came to nothing',
     given: changed({ storageSizeGB: 200 })
       .withCondition('Ready', 'Unknown', 'UpdateNotApplied')
       .withStatus({ lastError: { operation: 'Reconcile', message: 'It came to nothing', time: CREATED_AT } }),
@@ -179,7 +179,7 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown SecuringCredentials', steps: ['PreparePassword'] },
   },
   {
-    name: 'looks after the login of a cluster whose renaming is not shown yet',
+    name: 'takes care of the login of a cluster whose rename is not shown yet',
     given: changed({ clusterID: 'orders-eu' })
       .withCondition('Ready', 'Unknown', 'Updating')
       .withStatus({ lastError: { operation: 'Reconcile', message: 'It is not shown', time: CREATED_AT } }),
@@ -211,13 +211,13 @@ const cases: readonly Case[] = [
     thus: { ready: 'as before', steps: ['RetireSecret'] },
   },
   {
-    name: 'does not shrink storage that was made bigger by the spec before',
+    name: 'does not shrink storage that an earlier spec enlarged',
     given: changed({ storageSizeGB: 50 }),
     seen: anObservation(),
     thus: { ready: 'False StorageCannotShrink', summary: 'Stalled', steps: [], comesBack: '600000 ms' },
   },
   {
-    name: 'does not shrink storage that was made bigger elsewhere',
+    name: 'does not shrink storage that was enlarged elsewhere',
     given: healthy,
     seen: bigger,
     thus: { ready: 'False StorageCannotShrink', summary: 'Stalled', steps: [] },
@@ -241,7 +241,7 @@ const cases: readonly Case[] = [
     thus: { ready: 'False StorageCannotShrink', summary: 'Stalled', steps: ['PreparePassword'] },
   },
   {
-    name: 'tells of a suspended cluster too that it cannot shrink',
+    name: 'reports even for a suspended cluster that it cannot shrink',
     given: changed({ state: 'Suspended', storageSizeGB: 50 }),
     seen: suspended,
     thus: { ready: 'False StorageCannotShrink', summary: 'Stalled', steps: [], comesBack: 'slowly' },
@@ -277,13 +277,13 @@ const cases: readonly Case[] = [
     thus: { ready: 'False Drifted', steps: [] },
   },
   {
-    name: 'only reports drift of the run state also after it was seen on its way',
+    name: 'only reports drift of the run state even after it was seen changing',
     given: healthy.with({ driftPolicy: 'Report' }).withCondition('Synced', 'False', 'Drifted'),
     seen: suspended,
     thus: { ready: 'False Drifted', steps: [] },
   },
   {
-    name: 'looks after the login of a cluster that has drifted',
+    name: 'takes care of the login of a cluster that has drifted',
     given: healthy.with({ driftPolicy: 'Report' }),
     seen: bigger.tried({ working: 'factory' }),
     thus: { ready: 'Unknown SecuringCredentials', steps: ['PreparePassword'] },
@@ -325,7 +325,7 @@ describe('decideRunState() and changeOf()', () => {
     expect(decision.steps).toEqual([{ do: 'Update', id: 'orders', changes: { storageSizeGB: 200 } }]);
   });
 
-  it('records the login that it found to work at a new address, though the cloud may refuse the change', () => {
+  it('records the login that it found to work at a new address, even if the cloud may refuse the change', () => {
     const endpoint = 'https://elsewhere.test:443';
     const seen = anObservation().with({ endpoint }).tried({});
     const decision = decideCluster(changed({ storageSizeGB: 200 }).subject, seen.seen, NOW_MS);
@@ -334,13 +334,13 @@ describe('decideRunState() and changeOf()', () => {
     expect(conditionOf(decision, 'Available')).toMatchObject({ status: 'True', reason: 'LoginWorks' });
   });
 
-  it('tells of a login that is refused, though there is something to change', () => {
+  it('reports a login that is refused, even if there is something to change', () => {
     const seen = anObservation().tried({ working: 'none' });
     const decision = decideCluster(changed({ storageSizeGB: 200 }).subject, seen.seen, NOW_MS);
     expect(conditionOf(decision, 'Available')).toMatchObject({ status: 'False', reason: 'AdminLoginRefused' });
   });
 
-  it('records the login before the cluster sleeps for the first time, as no server tells of it then', () => {
+  it('records the login before the cluster is suspended for the first time, as no server can show it then', () => {
     const given = aCluster().with({ state: 'Suspended' }).owned();
     const decision = decideCluster(given.subject, anObservation().tried({}).seen, NOW_MS);
     expect(outline(decision)).toMatchObject({ ready: 'Unknown Suspending', steps: [], comesBack: '0 ms' });
@@ -368,7 +368,7 @@ describe('decideRunState() and changeOf()', () => {
     }
   });
 
-  it('remembers that a change came from elsewhere while the cluster is on its way', () => {
+  it('remembers that a change came from elsewhere while the cluster is changing state', () => {
     const decision = decideCluster(healthy.subject, anObservation().status('suspending').seen, NOW_MS);
     expect(conditionOf(decision, 'Synced')?.reason).toBe('Drifted');
     const ours = decideCluster(changed({ state: 'Suspended' }).subject, anObservation().status('suspending').seen, 0);

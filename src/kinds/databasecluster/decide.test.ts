@@ -21,7 +21,7 @@ import type { ClusterObservation, ClusterSubject, LoginObservation } from './obs
 import type { ClusterDecision } from './present.ts';
 
 const healthy = aCluster().healthy();
-/** Amiss for every rule at once. */
+/** Something is wrong for every rule at once. */
 const amiss = anObservation()
   .cluster({ createdAt: CREATED_MS + 60_000, storageSizeGB: 50 })
   .status('suspended')
@@ -37,21 +37,21 @@ describe('decideCluster() asks', () => {
     ['who has the id before whose cluster it is', amiss, 'False ClusterIDClaimed'],
     ['whose cluster it is before whether it runs', amiss.with({ claimedBy: undefined }), 'False IdentityChanged'],
     [
-      'whether it runs before what it looks like',
+      'whether it runs before what it is like',
       amiss.with({ claimedBy: undefined }).cluster({ createdAt: CREATED_MS }),
       'Unknown Resuming',
     ],
     [
-      'for its login before what it looks like',
+      'for its login before what it is like',
       amiss.with({ claimedBy: undefined }).cluster({ createdAt: CREATED_MS }).status('running'),
       'Unknown SecuringCredentials',
     ],
-    ['what it looks like last', anObservation().cluster({ storageSizeGB: 50 }), 'Unknown Updating'],
+    ['what it is like last', anObservation().cluster({ storageSizeGB: 50 }), 'Unknown Updating'],
   ])('%s', (_what, seen, ready) => {
     expect(outline(decideCluster(healthy.subject, seen.seen, NOW_MS)).ready).toBe(ready);
   });
 
-  it('for deletion before all', () => {
+  it('for deletion before everything', () => {
     const given = healthy.with({ deletionPolicy: 'Retain' }).deleting();
     for (const seen of [amiss.seen, noSpace('waiting'), noSpace('refused')])
       expect(outline(decideCluster(given.subject, seen, NOW_MS)).released).toBe(true);
@@ -83,29 +83,29 @@ describe('decideCluster() without the space', () => {
     expect(decideCluster(healthy.subject, noSpace('waiting'), NOW_MS)).toEqual({ conditions: 'keep' });
   });
 
-  it('says of one that is ready, too, when the DatabaseSpace itself is gone', () => {
+  it('says so, too, about a cluster that is ready when the DatabaseSpace itself is gone', () => {
     const missing = { space: 'waiting', reason: 'SpaceNotFound', message: 'Waiting for DatabaseSpace' } as const;
     expect(outline(decideCluster(healthy.subject, missing, NOW_MS)).ready).toBe('Unknown SpaceNotFound');
   });
 
-  it('waits with one that is not', () => {
+  it('waits with a cluster that is not ready', () => {
     expect(outline(decideCluster(aCluster().subject, noSpace('waiting'), NOW_MS))).toMatchObject({
       ready: 'Unknown WaitingForSpace',
       summary: 'Reconciling',
     });
   });
 
-  it('says nothing of one that is new before the space has had its first look', () => {
+  it('says nothing of a new cluster before the space has had its first look', () => {
     const waiting = { ...noSpace('waiting'), untoldMs: 9_000 };
     expect(decideCluster(aCluster().subject, waiting, NOW_MS)).toEqual({ conditions: 'keep', requeueAfterMs: 9_000 });
   });
 
-  it('waits with one whose spec has changed', () => {
+  it('waits with a cluster whose spec has changed', () => {
     const { subject } = healthy.generation(2);
     expect(outline(decideCluster(subject, noSpace('waiting'), NOW_MS)).ready).toBe('Unknown WaitingForSpace');
   });
 
-  it('judges nothing anew', () => {
+  it('judges nothing afresh', () => {
     const { subject } = healthy.generation(2);
     const decision = decideCluster(subject, noSpace('waiting'), NOW_MS);
     const [secured] = subject.status.conditions?.filter(({ type }) => type === 'CredentialsSecured') ?? [];
@@ -128,7 +128,7 @@ describe('decideCluster() without the space', () => {
 
 const statuses = ['starting', 'running', 'suspending', 'suspended', 'resuming', 'destroying', 'hibernating'];
 
-/** Any spec, status and annotations that an object may have, likely and unlikely alike. */
+/** Any spec, status and annotations that an object may have, likely or unlikely. */
 const subjects: fc.Arbitrary<ClusterSubject> = fc
   .record({
     state: fc.constantFrom('Running', 'Suspended'),
@@ -225,7 +225,7 @@ const observations: fc.Arbitrary<ClusterObservation> = fc.oneof(
   },
 );
 
-/** Holds whatever is observed. */
+/** Holds no matter what is observed. */
 function always(
   property: (subject: ClusterSubject, observation: ClusterObservation, decision: ClusterDecision) => void,
 ) {
@@ -242,7 +242,7 @@ const isTrue = (decision: ClusterDecision, type: string) => conditionOf(decision
 
 /**
  * What wakes a decision that waits without a time of its own. Reasons that are not here must come back by themselves:
- * - cluster: the space's poller tells of a change of the cluster (reference clusters/<space>/<id>)
+ * - cluster: the space's poller reports a change of the cluster (reference clusters/<space>/<id>)
  * - space: the DatabaseSpace changed or was connected (reference databasespaces/<key>)
  */
 const WOKEN_BY: Readonly<Record<string, 'cluster' | 'space'>> = {
@@ -257,7 +257,7 @@ const WOKEN_BY: Readonly<Record<string, 'cluster' | 'space'>> = {
 };
 
 describe('decideCluster() never', () => {
-  it('creates what was not written down', () => {
+  it('creates what was not recorded', () => {
     always(({ status }, _observation, { steps = [] }) => {
       for (const step of steps) {
         if (step.do === 'Deploy' || step.do === 'Clone')
@@ -266,7 +266,7 @@ describe('decideCluster() never', () => {
     });
   });
 
-  it('creates or changes a cluster that is not surely its own', () => {
+  it('creates or changes a cluster that is not certainly its own', () => {
     always(({ status }, observation, decision) => {
       const touching = effectsOf(decision).filter((step) => !['Deploy', 'Clone', 'DeleteSecret'].includes(step));
       if (touching.length === 0) return;
@@ -277,7 +277,7 @@ describe('decideCluster() never', () => {
     });
   });
 
-  it('destroys what it was not told to, or what is protected', () => {
+  it('destroys what it was not told to destroy, or what is protected', () => {
     always(({ spec, deleting, status }, observation, decision) => {
       if (!effectsOf(decision).includes('Destroy')) return;
       expect({ deleting, policy: spec.deletionPolicy, isProtected: spec.deletionProtection }).toEqual({
@@ -290,7 +290,7 @@ describe('decideCluster() never', () => {
     });
   });
 
-  it('leaves a cluster of its own without a finalizer, which goes where somebody replaces the object', () => {
+  it('leaves a cluster of its own without a finalizer, which would be lost when somebody replaces the object', () => {
     always(({ metadata, spec, deleting, status }, _observation, { hold }) => {
       const isOwner = status.operation !== undefined || (status.createdAt !== undefined && !status.observedOnly);
       const isBare = metadata.finalizers?.length === 0 && !deleting;
@@ -298,7 +298,7 @@ describe('decideCluster() never', () => {
     });
   });
 
-  it('forgets a cluster of its own, unless for another one in its place', () => {
+  it('forgets a cluster of its own, except for another one in its place', () => {
     always(({ status }, observation, decision) => {
       if (status.createdAt === undefined || status.observedOnly || decision.status?.createdAt !== null) return;
       expect(observation).toMatchObject({ space: 'seen', cluster: undefined });
@@ -333,7 +333,7 @@ describe('decideCluster() never', () => {
     });
   });
 
-  it('says anything in another form than the API asks for', () => {
+  it('says anything in a form other than the API asks for', () => {
     always((_subject, _observation, decision) => {
       if (decision.conditions === 'keep') return;
       for (const { reason, message, type } of decision.conditions) {
@@ -357,7 +357,7 @@ describe('decideCluster() never', () => {
     });
   });
 
-  it('shows drift that Synced does not tell of, or hides what it does', () => {
+  it('shows drift that Synced does not report, or hides drift that it does', () => {
     always((_subject, _observation, decision) => {
       const synced = conditionOf(decision, 'Synced');
       if (decision.conditions === 'keep' || decision.status?.drift === undefined) return;

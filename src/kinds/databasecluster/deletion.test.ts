@@ -34,7 +34,7 @@ describe('Deleting a DatabaseCluster', () => {
     expect(bench.told.join()).not.toContain('left:');
   });
 
-  it('goes at once where it ends before anybody looks, and tells nobody that it may be left', async () => {
+  it('goes at once if the cluster ends before anybody looks, and tells nobody that it may be left', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' }, knobs: { destroyMs: [60_000, 60_000] } });
     remove(bench);
     await bench.pass();
@@ -46,7 +46,7 @@ describe('Deleting a DatabaseCluster', () => {
     expect(bench.told.join()).not.toContain('left:');
   });
 
-  it('tells nobody that it may be left where somebody else destroyed it long before, and that was seen', async () => {
+  it('tells nobody that it may be left if somebody else destroyed it long before, and that was seen', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' }, knobs: { destroyMs: [60_000, 60_000] } });
     const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
     await client.destroy('orders');
@@ -55,7 +55,7 @@ describe('Deleting a DatabaseCluster', () => {
     bench.simulator.vanish('orders');
     await poller.refresh();
     await bench.until('False ClusterMissing');
-    // Nor is it said to be on its way still.
+    // Nor is it said to be changing still.
     expect(bench.status().state).toBeUndefined();
     await bench.clock.advance(3_600_000);
     remove(bench);
@@ -64,7 +64,7 @@ describe('Deleting a DatabaseCluster', () => {
     expect(bench.told.join()).not.toContain('left:');
   });
 
-  it('waits for it where the cloud destroys none that is on its way, and says so, as nobody needs to do anything', async () => {
+  it('waits if the cloud destroys no cluster that is changing state, and says so, as nobody needs to do anything', async () => {
     const bench = await kindBench({ spec: { deletionPolicy: 'Delete' }, knobs: PROVISION });
     while (clusterNamed(bench.simulator, 'orders') === undefined) await bench.pass();
     remove(bench);
@@ -78,7 +78,7 @@ describe('Deleting a DatabaseCluster', () => {
     expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
   });
 
-  it('says within seconds that it goes where the cloud does not answer, and writes nothing for that where it does', async () => {
+  it('says within seconds that it goes if the cloud does not answer, and writes nothing for that if it does', async () => {
     const hung = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     hung.simulator.faults.add({ match: { api: 'cloud' }, effect: 'hang' });
     remove(hung);
@@ -119,7 +119,7 @@ describe('Deleting a DatabaseCluster', () => {
     expect(clusterNamed(bench.simulator, 'orders')).toBeDefined();
   });
 
-  it('waits for a cluster that comes into being after the look', async () => {
+  it('waits for a cluster that appears after the look', async () => {
     const bench = await kindBench({ spec: { deletionPolicy: 'Delete' } });
     const { faults } = bench.simulator;
     faults.add({ match: { operation: 'deploy' }, effect: 'lostAnswer', times: 1 });
@@ -137,7 +137,7 @@ describe('Deleting a DatabaseCluster', () => {
   it.each([
     ['Delete', undefined],
     ['Suspend', 'suspended'],
-  ] as const)('looks for a cluster that is not to be seen for a moment (%s)', async (deletionPolicy, left) => {
+  ] as const)('looks for a cluster that does not show for a moment (%s)', async (deletionPolicy, left) => {
     const bench = await runningBench({ spec: { deletionPolicy } });
     const show = await hide(bench);
     remove(bench);
@@ -156,7 +156,7 @@ describe('Deleting a DatabaseCluster', () => {
     expect(clusterNamed(bench.simulator, 'orders')?.status).toBe(left);
   });
 
-  it('goes after twenty seconds without a cluster, and at once where that was told before', async () => {
+  it('goes after twenty seconds without a cluster, and at once if it was reported as gone before', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     await hide(bench);
     remove(bench);
@@ -192,7 +192,7 @@ describe('Deleting a DatabaseCluster', () => {
     expect(bench.secret()).toEqual({ key: 'value' });
   });
 
-  it('destroys nothing when the object changed meanwhile', async () => {
+  it('destroys nothing if the object changed meanwhile', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     remove(bench);
     bench.showAsNow();

@@ -4,7 +4,7 @@ import { TerminalError } from '../../base/errors.ts';
 import { deployRequest } from './deploy-request.ts';
 
 describe('deployRequest()', () => {
-  it('asks for all that the document lists', () => {
+  it('asks for everything that the document lists', () => {
     expect(deployRequest(aCluster().subject, 'orders')).toEqual({
       id: 'orders',
       serverCount: 1,
@@ -35,14 +35,11 @@ describe('deployRequest()', () => {
     expect(deployRequest(aws.with({ storageType: 'io2' }).subject, 'orders').storageType).toBe('io2');
   });
 
-  it.each(['provider', 'region', 'machineType', 'version', 'storageSizeGB'])(
-    'names %s where it is missing',
-    (field) => {
-      const { subject } = aCluster().with({ [field]: undefined });
-      expect(() => deployRequest(subject, 'orders')).toThrow(TerminalError);
-      expect(() => deployRequest(subject, 'orders')).toThrow(`spec.${field} is missing`);
-    },
-  );
+  it.each(['provider', 'region', 'machineType', 'version', 'storageSizeGB'])('names %s if it is missing', (field) => {
+    const { subject } = aCluster().with({ [field]: undefined });
+    expect(() => deployRequest(subject, 'orders')).toThrow(TerminalError);
+    expect(() => deployRequest(subject, 'orders')).toThrow(`spec.${field} is missing`);
+  });
 
   it('knows no storage type of an unknown provider', () => {
     const { subject } = aCluster().with({ provider: 'azure' });

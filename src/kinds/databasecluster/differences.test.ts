@@ -8,7 +8,7 @@ const fieldsOf = (given: typeof owned, changes: Partial<Cluster>) =>
   differences(given.subject, aCloudCluster(changes)).map(({ field }) => field);
 
 describe('differences()', () => {
-  it('finds none where the cluster is as the spec says', () => {
+  it('finds none if the cluster is as the spec says', () => {
     expect(fieldsOf(owned, {})).toEqual([]);
   });
 
@@ -26,7 +26,7 @@ describe('differences()', () => {
     expect(fieldsOf(owned, changes)).toEqual([field]);
   });
 
-  it('compares nothing that the spec leaves open or the cloud does not tell', () => {
+  it('compares nothing that the spec leaves open or the cloud does not report', () => {
     const open = owned.with({ machineType: undefined, storageSizeGB: undefined, version: undefined });
     expect(fieldsOf(open, { machineType: 'x', storageSizeGB: 1, version: 'y' })).toEqual([]);
     expect(fieldsOf(owned, { machineType: undefined, region: undefined, version: undefined })).toEqual([]);
@@ -36,13 +36,13 @@ describe('differences()', () => {
     expect(fieldsOf(owned.with({ version: 'latest' }), { version: '3.12.0', storageType: 'gp2' })).toEqual([]);
   });
 
-  it('tells both values as text', () => {
+  it('gives both values as text', () => {
     expect(differences(owned.subject, aCloudCluster({ storageSizeGB: 200 }))).toEqual([
       { field: 'storageSizeGB', desired: '100', observed: '200' },
     ]);
   });
 
-  it('tells of backup settings that were not accepted yet', () => {
+  it('reports backup settings that were not accepted yet', () => {
     const given = owned.with({ backup: { frequency: 'hourly' } });
     expect(differences(given.subject, aCloudCluster())).toEqual([
       { field: 'backup', desired: 'hourly, kept 7 days', observed: 'unknown' },
@@ -63,7 +63,7 @@ describe('backupPending()', () => {
     expect(backupPending(given.withStatus({ backup }).subject)).toBe(pending);
   });
 
-  it('is false where the spec leaves them open', () => {
+  it('is false if the spec leaves them open', () => {
     expect(backupPending(owned.subject)).toBe(false);
   });
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
 
-it('A DatabaseCluster of several servers follows the primary twice within a minute, where the first one goes down', async () => {
+it('A DatabaseCluster of several servers follows the primary twice within a minute if the first one goes down', async () => {
   const bench = await runningBench({ dialect: 'field', spec: { serverCount: 3, version: '2.29.1' } });
   const addresses = clusterNamed(bench.simulator, 'orders')?.servers.map(({ address }) => address) ?? [];
   const beganMs = bench.clock.monotonic();

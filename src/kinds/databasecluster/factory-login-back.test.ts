@@ -7,7 +7,7 @@ const VERIFY_SOON = { space: { verifyInterval: '1m' } };
 const puts = (bench: KindBench) => bench.calls.filter((call) => call === 'server updateUser').length;
 const gets = (bench: KindBench) => bench.calls.filter((call) => call === 'get').length;
 
-/** Somebody has destroyed the cluster and made it anew, at the same address, and no List tells of it. */
+/** Somebody has destroyed the cluster and created it again, at the same address, and no List shows it. */
 async function replaceUnseen(bench: KindBench): Promise<void> {
   const { simulator } = bench;
   simulator.faults.add({ match: { operation: 'list' }, effect: 'errorBefore', status: 503 });
@@ -15,14 +15,14 @@ async function replaceUnseen(bench: KindBench): Promise<void> {
     Object.assign(cluster, { createdAt: cluster.createdAt + 60_001, rendered: undefined });
   simulator.setPassword('orders', 'admin', FACTORY_PASSWORD);
   bench.forgetCalls();
-  // The login is to be verified again.
+  // The login should be verified again.
   await bench.clock.advance(80_000);
 }
 
 const isFactorys = ({ simulator }: KindBench) => simulator.passwordIs('orders', 'admin', FACTORY_PASSWORD);
 
-describe('The login that new clusters come with, where another one worked before,', () => {
-  it("proves that nobody else's cluster is there now: none is given a password, and the Secret stays", async () => {
+describe('The login that new clusters come with, when another one worked before,', () => {
+  it('does not show whose cluster is there now: it is given no password, and the Secret stays', async () => {
     const bench = await runningBench(VERIFY_SOON);
     const before = bench.secret();
     await replaceUnseen(bench);
@@ -47,7 +47,7 @@ describe('The login that new clusters come with, where another one worked before
     expect(bench.secret()).toEqual(before);
   });
 
-  it('is not used where the cluster was replaced after the coming password was written down', async () => {
+  it('is not used if the cluster was replaced after the coming password was recorded', async () => {
     const bench = await runningBench(VERIFY_SOON);
     bench.simulator.setPassword('orders', 'admin', FACTORY_PASSWORD);
     await bench.clock.advance(80_000);
@@ -58,9 +58,9 @@ describe('The login that new clusters come with, where another one worked before
   });
 
   it.each([
-    ['does not take another password', 500],
-    ['says that it took another password, which does not sign in', 200],
-  ])('is told of as long as the server %s', async (_what, status) => {
+    ['does not accept another password', 500],
+    ['says that it accepted another password, which does not sign in', 200],
+  ])('is reported as long as the server %s', async (_what, status) => {
     const bench = await runningBench(VERIFY_SOON);
     bench.simulator.setPassword('orders', 'admin', FACTORY_PASSWORD);
     bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status });
@@ -75,7 +75,7 @@ describe('The login that new clusters come with, where another one worked before
     expect(bench.ready()).not.toMatch(/^True/);
   });
 
-  it('is replaced where the cluster is the same, as the cloud says', async () => {
+  it('is replaced if the cluster is the same, as the cloud says', async () => {
     const bench = await runningBench(VERIFY_SOON);
     bench.simulator.setPassword('orders', 'admin', FACTORY_PASSWORD);
     await bench.clock.advance(80_000);
@@ -89,7 +89,7 @@ describe('The login that new clusters come with, where another one worked before
     { also: 'nothing else', data: {} },
     { also: 'a coming one', data: { nextPassword: 'was-to-come' } },
   ])(
-    "is not replaced on somebody else's cluster where only the Secret tells of another login, with $also",
+    "is not replaced on somebody else's cluster if only the Secret shows another login, with $also",
     async ({ data }) => {
       const bench = await kindBench({ ...VERIFY_SOON, spec: { adoptionPolicy: 'IfExists' } });
       bench.simulator.deployForeign({ id: 'orders', version: '3.5.0' });
@@ -107,7 +107,7 @@ describe('The login that new clusters come with, where another one worked before
     },
   );
 
-  it('is replaced without a question where the cluster is new', async () => {
+  it('is replaced without asking if the cluster is new', async () => {
     const bench = await runningBench();
     await bench.restart();
     expect([gets(bench), bench.simulator.count('get')]).toEqual([0, 0]);

@@ -5,7 +5,7 @@ import { FailedChanges } from './failed-changes.ts';
 
 const KEY = 'shop/orders';
 
-/** How often the change is asked for of the cloud, where it fails each time. */
+/** How often the cloud is asked for the change when it fails each time. */
 async function asked(changes: FailedChanges, by: object, nowMs: number): Promise<number> {
   let calls = 0;
   const call = () => {
@@ -33,7 +33,7 @@ test('FailedChanges does not keep a client that nobody else uses', async () => {
     await asked(changes, by, 0);
     return new WeakRef(by);
   })();
-  // What a WeakRef was asked for is kept to the end of the turn.
+  // A WeakRef that was dereferenced is kept until the end of the turn.
   await new Promise((resolve) => setImmediate(resolve));
   runInNewContext('gc')();
   expect(client.deref()).toBeUndefined();

@@ -29,7 +29,7 @@ async function withTwins(twins: readonly Foreign[], precise: boolean, spec: Read
 }
 
 describe('A cluster that somebody renames', () => {
-  it('is told of, and renamed back with driftPolicy Revert', async () => {
+  it('is reported, and renamed back with driftPolicy Revert', async () => {
     const bench = await settled();
     const { createdAt } = bench.status();
     bench.simulator.changeCluster('orders', { id: 'orders-x' });
@@ -65,7 +65,7 @@ describe('A cluster that somebody renames', () => {
   });
 
   it.each(['Never', 'Always'])(
-    'is not created anew with recreatePolicy %s, though it is renamed between two Lists',
+    'is not created again with recreatePolicy %s, even if it is renamed between two Lists',
     async (recreatePolicy) => {
       const bench = await settled({ recreatePolicy });
       bench.simulator.changeCluster('orders', { id: 'orders-x' });
@@ -77,7 +77,7 @@ describe('A cluster that somebody renames', () => {
     },
   );
 
-  it('is found though another cluster has taken its id, and that one is left alone', async () => {
+  it('is found even if another cluster has taken its id, and that one is left alone', async () => {
     const bench = await settled();
     bench.simulator.changeCluster('orders', { id: 'orders-x' });
     await bench.clock.advance(7);
@@ -89,7 +89,7 @@ describe('A cluster that somebody renames', () => {
     expect(clusterNamed(bench.simulator, 'orders')).toEqual(before);
   });
 
-  it('is not destroyed under an id that nobody has said, but once its object names it', async () => {
+  it('is not destroyed under an id that nobody has named, but once its object names it', async () => {
     const bench = await settled({ deletionPolicy: 'Delete' });
     bench.simulator.changeCluster('orders', { id: 'orders-x' });
     bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
@@ -108,7 +108,7 @@ describe('A cluster that somebody renames', () => {
   });
 });
 
-describe('A cluster that is said not to be there (404) while the List shows it', () => {
+describe('A cluster that is said not to exist (404) while the List shows it', () => {
   const lie = (bench: KindBench) =>
     bench.simulator.faults.add({ match: { operation: 'get' }, effect: 'errorBefore', status: 404, times: 2 });
 
@@ -125,7 +125,7 @@ describe('A cluster that is said not to be there (404) while the List shows it',
     expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
   });
 
-  it.each(['Never', 'Always'])("stays its object's with recreatePolicy %s", async (recreatePolicy) => {
+  it.each(['Never', 'Always'])('still belongs to its object with recreatePolicy %s', async (recreatePolicy) => {
     const bench = await settled({ recreatePolicy });
     const { createdAt } = bench.status();
     lie(bench);
@@ -158,7 +158,7 @@ describe('A rename of ours that the cloud shows late', () => {
     await bench.clock.advance(5_000);
     await bench.pass();
     expect(update).toHaveBeenCalledTimes(2);
-    // Its answer says what the first one said, and nobody else is blamed.
+    // The second answer says what the first one said, and nobody else is blamed.
     await bench.pass();
     expect(bench.ready()).toBe('Unknown UpdateNotApplied');
     expect(bench.corrected).toEqual([]);
@@ -173,7 +173,7 @@ describe('A rename of ours that the cloud shows late', () => {
 });
 
 describe('A rename of ours whose answer was lost', () => {
-  it('is undone where the spec has the former id again', async () => {
+  it('is undone if the spec has the former id again', async () => {
     const bench = await settled();
     bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'lostAnswer', times: 1 });
     await bench.edit({ clusterID: 'orders-eu' });
@@ -195,7 +195,7 @@ describe('A cluster that has vanished is not mistaken for', () => {
     return bench;
   }
 
-  it('one that was created in the same second, of which it is told', async () => {
+  it('one that was created in the same second, which is reported', async () => {
     const bench = await withTwins([{ id: 'other' }], false, { recreatePolicy: 'Always', deletionPolicy: 'Delete' });
     const before = clusterNamed(bench.simulator, 'other');
     await vanished(bench);
@@ -209,7 +209,7 @@ describe('A cluster that has vanished is not mistaken for', () => {
     expect(clusterNamed(bench.simulator, 'other')).toEqual(before);
   });
 
-  it('one that is not to be seen either a moment later: it is looked for before its object goes', async () => {
+  it('one that does not show either a moment later: it is looked for before its object goes', async () => {
     const bench = await vanished(await withTwins([{ id: 'other' }], false, { deletionPolicy: 'Delete' }));
     await bench.until('False ClusterMissing');
     await bench.clock.advance(MINUTE_MS);
@@ -225,7 +225,7 @@ describe('A cluster that has vanished is not mistaken for', () => {
     expect(stillThere).toEqual([true, true, true, true, false, false]);
   });
 
-  it('one that is not to be seen either a moment later: it is looked for before another one is created', async () => {
+  it('one that does not show either a moment later: it is looked for before another one is created', async () => {
     const bench = await vanished(await withTwins([{ id: 'other' }], false, { recreatePolicy: 'Always' }));
     await bench.until('False ClusterMissing');
     await bench.clock.advance(MINUTE_MS);
@@ -264,7 +264,7 @@ describe('A cluster that has vanished is not mistaken for', () => {
     expect(clusterNamed(bench.simulator, 'other')).toEqual(before);
   });
 
-  it('several of the same moment, of which it is told', async () => {
+  it('several of the same moment, which is reported', async () => {
     const bench = await vanished(await withTwins([{ id: 'one' }, { id: 'two' }], true));
     await bench.until('False ClusterMissing');
     expect(message(bench)).toMatch(/there is "one", "two", created at the same time/);
@@ -296,7 +296,7 @@ describe('A cluster that has vanished is not mistaken for', () => {
   });
 });
 
-it('A List that is newer than all that is known of a cluster is not asked for again', async () => {
+it('A List that is newer than everything known of a cluster is not requested again', async () => {
   const bench = await settled();
   bench.simulator.vanish('orders');
   await bench.clock.advance(2 * MINUTE_MS);
@@ -306,8 +306,8 @@ it('A List that is newer than all that is known of a cluster is not asked for ag
   expect(bench.calls).toEqual(['get']);
 });
 
-describe('Beside a cluster of the List that makes no sense', () => {
-  /** Ours is Ready, and another one comes that cannot be read. */
+describe('When another cluster in the List makes no sense,', () => {
+  /** Ours is Ready, and another one appears that cannot be read. */
   async function besideNonsense(spec: Readonly<Record<string, unknown>> = {}): Promise<KindBench> {
     const bench = await settled(spec);
     bench.simulator.deployForeign({ id: 'odd' });
@@ -322,7 +322,7 @@ describe('Beside a cluster of the List that makes no sense', () => {
     }
   };
 
-  it.each(['the process goes on', 'it begins anew'])('a cluster that does is looked after, where %s', async (how) => {
+  it.each(['the process goes on', 'it restarts'])('a cluster that does is managed, when %s', async (how) => {
     const bench = await besideNonsense();
     if (how === 'it begins anew') await bench.restart();
     expect(bench.world().connections.get(SPACE)?.poller.error).toMatchObject({ kind: 'badAnswer' });
@@ -332,14 +332,17 @@ describe('Beside a cluster of the List that makes no sense', () => {
     expectOneWorkingLogin(bench);
   });
 
-  it.each([false, true])('none that is not shown is gone, or created again, by a new process: %s', async (isNew) => {
-    const bench = await besideNonsense({ recreatePolicy: 'Always' });
-    bench.simulator.vanish('orders');
-    await list(bench);
-    if (isNew) await bench.restart();
-    await passes(bench, 20);
-    expect([bench.ready(), bench.simulator.count('deploy')]).toEqual(['True Running', 1]);
-  });
+  it.each([false, true])(
+    'no cluster that is not shown is treated as gone or created again, by a new process: %s',
+    async (isNew) => {
+      const bench = await besideNonsense({ recreatePolicy: 'Always' });
+      bench.simulator.vanish('orders');
+      await list(bench);
+      if (isNew) await bench.restart();
+      await passes(bench, 20);
+      expect([bench.ready(), bench.simulator.count('deploy')]).toEqual(['True Running', 1]);
+    },
+  );
 
   it('none is gone, or created again, that was already missing from the List before', async () => {
     const bench = await settled({ recreatePolicy: 'Always' });
@@ -358,7 +361,7 @@ describe('Beside a cluster of the List that makes no sense', () => {
     expect(bench.simulator.count('deploy')).toBe(2);
   });
 
-  it.each([false, true])('no object goes whose cluster is not shown, by a new process: %s', async (isNew) => {
+  it.each([false, true])('no object is released whose cluster is not shown, by a new process: %s', async (isNew) => {
     const bench = await besideNonsense({ deletionPolicy: 'Delete' });
     bench.simulator.vanish('orders');
     await list(bench);
@@ -373,7 +376,7 @@ describe('Beside a cluster of the List that makes no sense', () => {
     expect(bench.kube.all(DATABASE_CLUSTERS)).toEqual([]);
   });
 
-  it('one under whose id another one is shown is not looked for among those that a new process was shown', async () => {
+  it('a cluster whose id now shows another one is not looked for among those that a new process was shown', async () => {
     const bench = await besideNonsense();
     bench.simulator.changeCluster('orders', { id: 'orders-x' });
     bench.simulator.deployForeign({ id: 'orders' });

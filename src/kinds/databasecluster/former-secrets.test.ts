@@ -11,8 +11,8 @@ import { SECRETS } from '../../kube/api.ts';
 import { LANDED_MS } from '../password-tries.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
-describe('A Secret to which the login was on its way once, and where it never came', () => {
-  /** The cluster is Ready with the Secret from before, which tells of the other one still. */
+describe('A Secret to which the login was once moving, without ever getting there', () => {
+  /** The cluster is Ready with the Secret from before, which still names the other one. */
   async function withMoveTakenBack(): Promise<KindBench> {
     const bench = await runningBench();
     const before = bench.secret();
@@ -24,7 +24,7 @@ describe('A Secret to which the login was on its way once, and where it never ca
     return bench;
   }
 
-  /** On the server and in the Secret, as AdminLoginRefused has a person do. */
+  /** On the server and in the Secret, as AdminLoginRefused tells a person to do. */
   async function changeByHand(bench: KindBench, inSecret = 'by hand'): Promise<void> {
     bench.simulator.setPassword('orders', 'admin', 'by hand');
     const data = { password: Buffer.from(inSecret).toString('base64') };
@@ -32,7 +32,7 @@ describe('A Secret to which the login was on its way once, and where it never ca
   }
 
   it.each(['the same', 'a new'])(
-    'does not give its dead password to the one with a password that a person has set since, by %s process',
+    'does not pass its dead password to the Secret with a password that a person has set since, by %s process',
     async (process) => {
       const bench = await withMoveTakenBack();
       if (process === 'a new') {
@@ -47,7 +47,7 @@ describe('A Secret to which the login was on its way once, and where it never ca
     },
   );
 
-  it('does not give its dead password either to one with a password that is mistyped', async () => {
+  it('nor does it pass its dead password to one with a password that is mistyped', async () => {
     const bench = await withMoveTakenBack();
     await changeByHand(bench, 'by hnad');
     await passes(bench, 12);
@@ -58,7 +58,7 @@ describe('A Secret to which the login was on its way once, and where it never ca
     expect(bench.simulator.passwordIs('orders', 'admin', bench.secret()?.['password'] ?? '')).toBe(true);
   });
 
-  it('keeps nobody from finding the login in the one that was verified last, when that gets another name', async () => {
+  it('does not prevent finding the login in the Secret that was verified last, when that gets another name', async () => {
     const bench = await withMoveTakenBack();
     await bench.restart();
     await changeByHand(bench);
@@ -70,7 +70,7 @@ describe('A Secret to which the login was on its way once, and where it never ca
     expect(bench.simulator.passwordIs('orders', 'admin', password)).toBe(true);
   });
 
-  it('keeps nobody from that either where it is gone by then', async () => {
+  it('does not prevent that either if it is gone by then', async () => {
     const bench = await runningBench();
     await beginMove(bench, 'wrong');
     bench.kube.remove(SECRETS, { namespace: 'shop', name: 'wrong' });
@@ -81,15 +81,15 @@ describe('A Secret to which the login was on its way once, and where it never ca
   });
 });
 
-describe('A Secret to which the login is on its way from one to which it was on its way', () => {
-  it('does not keep anybody from finding the one in between, which has the login', async () => {
+describe('A Secret to which the login is moving from one to which it was still moving', () => {
+  it('does not prevent finding the one in between, which has the login', async () => {
     const bench = await runningBench();
     await beginMove(bench, 'last');
     await rename(bench, 'orders-admin');
     await bench.until('True Running');
     await bench.annotate('mooring.dev/rotate-at', '1');
     await bench.until('True Running');
-    // The server takes it, and nobody hears of that.
+    // The server accepts it, and nobody learns of that.
     bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'lostAnswer', times: 1 });
     bench.forgetCalls();
     await rename(bench, 'between');
@@ -145,7 +145,7 @@ describe('The Secret of the first login', () => {
       },
     ],
   ])(
-    'of %s is known to a new process, though it got another name when the server had just taken the password',
+    'of %s is known to a new process, even if it got another name when the server had just accepted the password',
     async (_, start) => {
       const bench = await start();
       await untilPut(bench);
@@ -157,7 +157,7 @@ describe('The Secret of the first login', () => {
 
   it.each([
     [
-      'the object was written by a version that did not note it',
+      'the object was written by a version that did not record it',
       async ({ kube }: KindBench) => {
         const status = { unverifiedSecretName: null };
         await kube.patch(
@@ -170,14 +170,14 @@ describe('The Secret of the first login', () => {
     ],
     ['it had another name when the cluster was created', (bench: KindBench) => rename(bench, 'second')],
     [
-      'the name that it had first is of a Secret of others',
+      'the name that it had first belongs to a Secret of others',
       async (bench: KindBench) => {
         await bench.putSecret('orders-admin', { key: 'value' });
         await bench.until('False SecretNotOurs');
         await rename(bench, 'second');
       },
     ],
-  ])('is known also where %s', async (_, change) => {
+  ])('is known also if %s', async (_, change) => {
     const bench = await kindBench();
     while (bench.status().createdAt === undefined) await bench.pass();
     await change(bench);
@@ -186,7 +186,7 @@ describe('The Secret of the first login', () => {
     expect(bench.secret('second')).toBeUndefined();
   });
 
-  it('is known though it is the third already, and the process ends with each', async () => {
+  it('is known even if it is already the third, and the process ends with each', async () => {
     const bench = await kindBench();
     bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'lostAnswer' });
     await untilPut(bench);
@@ -199,7 +199,7 @@ describe('The Secret of the first login', () => {
     await expectFound(bench);
   });
 
-  it.each(['before', 'after'] as const)('is known where the process ends %s its name is noted', async (when) => {
+  it.each(['before', 'after'] as const)('is known if the process ends %s its name is recorded', async (when) => {
     const bench = await kindBench();
     while (bench.status().createdAt === undefined) await bench.pass();
     await rename(bench, 'second');
@@ -260,7 +260,7 @@ describe('A former Secret', () => {
       'orders-admin',
     ],
   ] as const)(
-    'of %s does not take the way to it along where the process ends when it is gone, and the name becomes %s',
+    'of %s does not cut off the way to the login if the process ends right after its deletion, and the name becomes %s',
     async (_, start, name) => {
       const bench = await start();
       await rename(bench, 'second');
@@ -286,7 +286,7 @@ describe('A former Secret', () => {
   });
 
   it.each(['the same', 'a new'])(
-    'whose password the server takes half a minute after the name was taken back is found soon, by %s process',
+    'whose password the server accepts half a minute after the name was taken back is found soon, by %s process',
     async (process) => {
       const bench = await runningBench();
       await beginMove(bench, 'wrong');
@@ -303,7 +303,7 @@ describe('A former Secret', () => {
     },
   );
 
-  it('is looked at now and then only, as long as the login may come to it, and goes after that', async () => {
+  it('is looked at only now and then as long as the login may get there, and goes after that', async () => {
     const bench = await runningBench();
     await beginMove(bench, 'wrong');
     await rename(bench, 'orders-admin');

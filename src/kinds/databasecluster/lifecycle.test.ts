@@ -12,7 +12,7 @@ import { decideCluster } from './decide.ts';
 import type { ClusterObservation, ClusterStep } from './observation.ts';
 import type { ClusterDecision } from './present.ts';
 
-/** docs/lifecycle.md is what `decideCluster` says, asked for each row. `UPDATE_DOCS=1` writes it anew. */
+/** docs/lifecycle.md is what `decideCluster` says, asked for each row. `UPDATE_DOCS=1` rewrites it. */
 const DOCUMENT = new URL('../../../docs/lifecycle.md', import.meta.url);
 
 const healthy = aCluster().healthy();

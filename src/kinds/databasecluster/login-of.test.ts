@@ -21,8 +21,8 @@ async function replaced(bench: KindBench, changes: object): Promise<void> {
   await bench.kube.create(DATABASE_CLUSTERS, REF.namespace, { ...object, spec: { ...spec, ...changes } });
 }
 
-describe('The Secret of a cluster that was let go of', () => {
-  it('keeps the only password of that cluster where another object of the name has another cluster', async () => {
+describe('The Secret of a cluster that was released', () => {
+  it('keeps the only password of that cluster if another object of the name has another cluster', async () => {
     const bench = await runningBench();
     const kept = bench.secret();
     await replaced(bench, { clusterID: 'orders-2' });
@@ -39,7 +39,7 @@ describe('The Secret of a cluster that was let go of', () => {
     expect(bench.secret('orders-2-admin')?.['password']).not.toBe(kept?.['password']);
   });
 
-  it('holds the only login of it: a session of the operator is none of another object, which came by that cluster', async () => {
+  it('holds its only login: a session that the operator holds does not help another object that came by that cluster', async () => {
     const bench = await runningBench();
     await replaced(bench, { adoptionPolicy: 'IfExists', adminCredentials: { secretName: 'another' } });
     bench.world().memory.forget('shop/orders', 'deleted');
@@ -51,7 +51,7 @@ describe('The Secret of a cluster that was let go of', () => {
     await bench.until('False DefaultLoginRefused');
   });
 
-  it('is said to be of the object that has that cluster and names this Secret, where there is one', async () => {
+  it('is said to belong to the object that has that cluster and names this Secret, if there is one', async () => {
     const bench = await runningBench();
     await replaced(bench, { clusterID: 'orders-2' });
     const { cluster } = bench.world();
@@ -73,7 +73,7 @@ describe('The Secret of a cluster that was let go of', () => {
     expect(bench.told.at(-1)).not.toMatch(/remove|labels/);
   });
 
-  it('stays where a new process was never shown all clusters', async () => {
+  it('stays if a new process was never shown all clusters', async () => {
     const bench = await runningBench();
     const kept = bench.secret();
     await replaced(bench, { clusterID: 'orders-2', adoptionPolicy: 'IfExists' });
@@ -95,7 +95,7 @@ describe('The Secret of a cluster that was let go of', () => {
     await bench.until('False SecretNotOurs');
   });
 
-  it('stays as well where that other cluster is destroyed with its object', async () => {
+  it('stays also if that other cluster is destroyed with its object', async () => {
     const bench = await runningBench();
     const kept = bench.secret();
     await replaced(bench, { clusterID: 'orders-2', deletionPolicy: 'Delete' });
@@ -109,7 +109,7 @@ describe('The Secret of a cluster that was let go of', () => {
     expect(bench.secret()).toEqual(kept);
   });
 
-  it('is used again where an object of the name adopts that cluster', async () => {
+  it('is used again if an object of the name adopts that cluster', async () => {
     const bench = await runningBench();
     const kept = bench.secret();
     await replaced(bench, { adoptionPolicy: 'IfExists' });
@@ -117,7 +117,7 @@ describe('The Secret of a cluster that was let go of', () => {
     expect(bench.secret()).toEqual(kept);
   });
 
-  it('is written over where that cluster is gone', async () => {
+  it('is overwritten if that cluster is gone', async () => {
     const bench = await runningBench();
     const kept = bench.secret();
     bench.simulator.vanish('orders');

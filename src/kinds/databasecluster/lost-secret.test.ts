@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { kindBench } from '../../../test/support/kind-bench.ts';
 import { type AnyObject, SECRETS } from '../../kube/api.ts';
 
-it('A DatabaseCluster that is suspended tells that its admin Secret is gone, and no more once that is back', async () => {
+it('A suspended DatabaseCluster reports that its admin Secret is gone, and stops once that is back', async () => {
   const bench = await kindBench({ spec: { state: 'Suspended' } });
   const condition = (type: string) => bench.status().conditions?.find((candidate) => candidate.type === type);
   await bench.until('True Suspended');

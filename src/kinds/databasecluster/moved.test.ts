@@ -17,7 +17,7 @@ const { signal } = new AbortController();
 const BEFORE = { ...PLACE, baseURL: 'https://before.example.com' };
 const FOREIGN = { id: 'orders', provider: 'gcp', region: 'europe-west2', version: '3.5.0' } as const;
 
-/** What is seen and decided; the space now says PLACE, as its connection does. */
+/** What is seen and decided; the space now names PLACE, as its connection does. */
 async function look(bench: KindBench, { subject }: ClusterBuilder) {
   bench.forgetCalls();
   const seen = await observeCluster({ ...bench.world(), claimants: () => [] }, subject, signal);
@@ -31,10 +31,10 @@ async function benchWithCluster() {
   return { bench, createdAt: new Date(bench.clock.now()).toISOString() };
 }
 
-describe('A cluster whose DatabaseSpace now says another place', () => {
+describe('A cluster whose DatabaseSpace now names another place', () => {
   const moved = aCluster().healthy().withStatus({ place: BEFORE });
 
-  it('is looked for nowhere, and both places and the remedy are told', async () => {
+  it('is looked for nowhere, and both places and the remedy are named', async () => {
     const bench = await kindBench();
     const { decision } = await look(bench, moved);
     expect(outline(decision)).toMatchObject({ ready: 'False SpaceMoved', summary: 'Stalled', steps: [] });
@@ -47,25 +47,22 @@ describe('A cluster whose DatabaseSpace now says another place', () => {
     expect(bench.calls).toEqual([]);
   });
 
-  it('is told of without a way to follow it where the cloud tells no creation time', async () => {
+  it('is reported without a way to follow it if the cloud reports no creation time', async () => {
     const { decision } = await look(await kindBench(), moved.withStatus({ createdAt: 'unknown' }));
     expect(JSON.stringify(decision.conditions)).toMatch(/Set the space back"/);
   });
 
-  it.each(['teamID', 'spaceID'])(
-    'is so too where %s differs: a space can be deleted and created anew',
-    async (field) => {
-      const given = moved.withStatus({ place: { ...PLACE, [field]: 'other' } });
-      expect(outline((await look(await kindBench(), given)).decision).ready).toBe('False SpaceMoved');
-    },
-  );
+  it.each(['teamID', 'spaceID'])('also if %s differs: a space can be deleted and created again', async (field) => {
+    const given = moved.withStatus({ place: { ...PLACE, [field]: 'other' } });
+    expect(outline((await look(await kindBench(), given)).decision).ready).toBe('False SpaceMoved');
+  });
 
-  it('is not created anew with recreatePolicy Always', async () => {
+  it('is not created again with recreatePolicy Always', async () => {
     const { decision } = await look(await kindBench(), moved.with({ recreatePolicy: 'Always' }));
     expect(outline(decision)).toMatchObject({ ready: 'False SpaceMoved', steps: [] });
   });
 
-  it.each(['Delete', 'Suspend'])('is not let go with deletionPolicy %s', async (deletionPolicy) => {
+  it.each(['Delete', 'Suspend'])('is not released with deletionPolicy %s', async (deletionPolicy) => {
     const { decision } = await look(await kindBench(), moved.with({ deletionPolicy }).deleting());
     expect(outline(decision)).toMatchObject({ ready: 'False DeletionBlocked', steps: [] });
     expect(decision.release).toBeUndefined();
@@ -74,17 +71,17 @@ describe('A cluster whose DatabaseSpace now says another place', () => {
     );
   });
 
-  it('is let go with deletionPolicy Retain', async () => {
+  it('is released with deletionPolicy Retain', async () => {
     const { decision } = await look(await kindBench(), moved.with({ deletionPolicy: 'Retain' }).deleting());
     expect(outline(decision).released).toBe(true);
   });
 
-  it('is waited for where only its deploy was asked for', async () => {
+  it('is waited for if only its deploy was asked for', async () => {
     const { decision } = await look(await kindBench(), aCluster().announced().withStatus({ place: BEFORE }));
     expect(outline(decision)).toMatchObject({ ready: 'False SpaceMoved', steps: [] });
   });
 
-  it('is deployed in the new place where nothing was asked for in the one before', async () => {
+  it('is deployed in the new place if nothing was asked for in the one before', async () => {
     const bench = await kindBench();
     const { startedAt, by } = { startedAt: CREATED_AT, by: bench.world().memory.attempts.self };
     const given = aCluster().withStatus({
@@ -137,7 +134,7 @@ describe('A cluster whose DatabaseSpace now says another place', () => {
 });
 
 describe('The place of a cluster', () => {
-  it('is written down with the intention to deploy it, and stays', async () => {
+  it('is recorded with the intention to deploy it, and stays', async () => {
     const bench = await kindBench({ knobs: { provisionMs: [20_000, 20_000] } });
     await bench.pass();
     expect(bench.status()).toMatchObject({ place: PLACE, operation: { type: 'Deploy' } });
@@ -145,13 +142,13 @@ describe('The place of a cluster', () => {
     expect(bench.status().place).toEqual(PLACE);
   });
 
-  it('is written down when it is taken over, not before', async () => {
+  it('is recorded when it is taken over, not before', async () => {
     const { bench } = await benchWithCluster();
     expect((await look(bench, aCluster().with({ adoptionPolicy: 'IfExists' }))).decision.status?.place).toEqual(PLACE);
     expect((await look(bench, aCluster())).decision.status?.place).toBeNull();
   });
 
-  it('is added to a status from before there was such a field, once the cluster is seen', async () => {
+  it('is added to a status from before that field existed, once the cluster is seen', async () => {
     const { bench, createdAt } = await benchWithCluster();
     const before = aCluster().healthy().withStatus({ createdAt });
     expect((await look(bench, before)).decision.status?.place).toEqual(PLACE);
@@ -163,7 +160,7 @@ describe('The place of a cluster', () => {
     expect(bench.status().place).toEqual(PLACE);
   });
 
-  it('is not guessed while the space is about to be connected anew', async () => {
+  it('is not guessed while the space is about to be connected again', async () => {
     const bench = await kindBench();
     const { spec } = aSpace().with({ baseURL: BEFORE.baseURL }).subject;
     const world = {

@@ -39,7 +39,7 @@ describe('observeLogin()', () => {
     expect(bench.ready()).toBe('True Running');
   });
 
-  it('that is held back by a pause the server asked for is no news, and is made up for when the pause ends', async () => {
+  it('that is held back by a pause the server asked for changes nothing, and is made up for when the pause ends', async () => {
     const bench = await kindBench({ space: { verifyInterval: '1m' } });
     await bench.until('True Running');
     const before = bench.status().conditions;
@@ -61,7 +61,7 @@ describe('observeLogin()', () => {
     expect(bench.status().conditions).toEqual(before);
   });
 
-  it('that is put off for a quarter of an hour is told of, and what was found of the server stands', async () => {
+  it('that is put off for a quarter of an hour is reported, and what was found of the server stands', async () => {
     const bench = await kindBench({ space: { verifyInterval: '1m' } });
     await bench.until('True Running');
     bench.simulator.faults.add({ match: { operation: 'signIn' }, effect: '429', retryAfterSeconds: 99_999_999_999 });
@@ -76,14 +76,14 @@ describe('observeLogin()', () => {
     expect(bench.status().conditions?.find(({ type }) => type === 'Available')).toMatchObject({ status: 'True' });
   });
 
-  it('says of a new cluster whose server asks for fewer calls just that', async () => {
+  it('says just that of a new cluster whose server asks for fewer calls', async () => {
     const bench = await kindBench();
     bench.simulator.faults.add({ match: { operation: 'signIn' }, effect: '429', retryAfterSeconds: 60 });
     await bench.until('Unknown ServerThrottled');
     expect(bench.told.at(-1)).toContain('429');
   });
 
-  it('gives no login to an address that is none, and says so, also of a cluster that was ready', async () => {
+  it('sends no login to an address that is not one, and says so, even for a cluster that was ready', async () => {
     const bench = await kindBench();
     await bench.until('True Running');
     const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
@@ -109,13 +109,13 @@ describe('observeLogin()', () => {
       await bench.pass();
       expect(bench.ready()).toBe('False CloudAnswerUnusable');
     }
-    // Another one that makes sense is enough.
+    // One other address that makes sense is enough.
     show('http://x', at);
     await bench.until('True Running');
     expect(bench.status().endpoint).toBe(`https://${at}`);
   });
 
-  it('proves anew that the factory login is retired when that is another one, once', async () => {
+  it('proves again, once, that the factory login is retired when it changes', async () => {
     const bench = await kindBench();
     await bench.until('True Running');
     expect(bench.status().credentials?.factoryVersion).toBe('1');
@@ -134,7 +134,7 @@ describe('observeLogin()', () => {
     expect(bench.calls).toEqual([]);
   });
 
-  it('tries a login that was found to be refused, though none is to be tried by itself', async () => {
+  it('tries a login that was refused, even if none is tried routinely', async () => {
     const bench = await runningBench({ space: { verifyInterval: '0s' } });
     const { password = '' } = bench.secret() ?? {};
     bench.simulator.setPassword('orders', 'admin', 'changed elsewhere');
@@ -153,7 +153,7 @@ describe('observeLogin()', () => {
     expect(bench.calls).not.toContain('server signIn');
   });
 
-  it('comes back for what a person asks for, and answers once', async () => {
+  it('comes back when a person asks, and answers once', async () => {
     const bench = await kindBench();
     await bench.until('True Running');
     bench.forgetCalls();
@@ -176,7 +176,7 @@ describe('observeLogin()', () => {
     await bench.until('True Running');
   });
 
-  it('counts for how long a server cannot be signed in to, anew after each time that it can', async () => {
+  it('counts for how long a server cannot be signed in to, starting again each time that it can', async () => {
     const bench = await kindBench();
     await bench.until('True Running');
     const [object] = bench.kube.all(DATABASE_CLUSTERS);
@@ -199,7 +199,7 @@ describe('observeLogin()', () => {
     expect(forMs()).toBe(0);
   });
 
-  it('takes no unclear answer for a refusal', async () => {
+  it('does not treat an unclear answer as a refusal', async () => {
     const bench = await kindBench();
     await bench.until('True Running');
     const before = bench.secret();
@@ -238,7 +238,7 @@ describe('readLogins()', () => {
   it.each([
     ['is its own', 'source', [{ username: 'admin', password: 'of the source' }]],
     ['is not its own', 'another', []],
-  ])('knows the login of what was cloned where the Secret %s', async (_what, owner, inherited) => {
+  ])('knows the login of what was cloned if the Secret %s', async (_what, owner, inherited) => {
     const bench = await kindBench();
     await bench.putSecret(
       'source-admin',
@@ -258,7 +258,7 @@ describe('readLogins()', () => {
     expect(known.inherited.map(({ current }) => current)).toEqual(inherited);
   });
 
-  it('knows both passwords of the Secret before, where one of them was just being replaced', async () => {
+  it('knows both passwords of the earlier Secret if one of them was just being replaced', async () => {
     const bench = await kindBench();
     const login = { username: 'admin', password: 'old', nextPassword: 'coming' };
     await bench.putSecret('before', login, { 'mooring.dev/cluster': 'orders' });

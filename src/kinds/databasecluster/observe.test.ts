@@ -37,13 +37,13 @@ describe('observeCluster() looks for the space and', () => {
     });
   });
 
-  it('says which one may be meant where there is none of that name', async () => {
+  it('says which one may be meant if none has that name', async () => {
     const given = aCluster().with({ spaceRef: { name: 'prodution' } });
     const seen = await observe(await kindBench(), given, { space: () => undefined });
     expect(seen).toMatchObject({ message: expect.stringContaining('check spaceRef (did you mean "production"?)') });
   });
 
-  it('says so where it may be in a namespace that is not watched', async () => {
+  it('says so if it may be in a namespace that is not watched', async () => {
     const watches = (namespace: string) => namespace !== 'platform';
     const seen = await observe(await kindBench(), elsewhere, { space: () => undefined, watches });
     expect(seen).toMatchObject({ message: expect.stringContaining('this operator does not watch that namespace') });
@@ -62,18 +62,18 @@ describe('observeCluster() looks for the space and', () => {
     const told = aCluster().withCondition('Ready', 'Unknown', 'SpaceNotFound');
 
     it.each([
-      ['has it say nothing for a minute', aCluster(), unseen, 60_000],
-      ['of a process that is new, too', aCluster(), observed, 60_000],
-      ['of a cloud that has put it off, too', aCluster(), putOff, 60_000],
-      ['has it say what is wrong with the space', aCluster(), refused, undefined],
-      ['has it say so where it said something else before', told, unseen, undefined],
+      ['keeps quiet for a minute', aCluster(), unseen, 60_000],
+      ['keeps quiet in a new process, too', aCluster(), observed, 60_000],
+      ['keeps quiet when the cloud has put it off, too', aCluster(), putOff, 60_000],
+      ['says what is wrong with the space', aCluster(), refused, undefined],
+      ['says so at once if it said something else before', told, unseen, undefined],
     ])('%s', async (_what, given, space, untoldMs) => {
       const bench = await kindBench();
       bench.world().connections.disconnect('shop/production');
       expect(await observe(bench, given, { space: () => space })).toMatchObject({ space: 'waiting', untoldMs });
     });
 
-    it('has it say so after that minute, and anew where it waits another time', async () => {
+    it('says so after that minute, and keeps quiet again when it waits another time', async () => {
       const bench = await kindBench();
       const world = { ...bench.world(), space: () => unseen, connections: { get: () => undefined } as never };
       const left = async () => await observe(bench, aCluster(), world);
@@ -86,7 +86,7 @@ describe('observeCluster() looks for the space and', () => {
       expect(await left()).toMatchObject({ untoldMs: 60_000 });
     });
 
-    it('has it say so after ten seconds of a look that goes on', async () => {
+    it('says so after ten seconds of a look that goes on', async () => {
       const bench = await kindBench();
       const connection = { ...bench.world().connections.get('shop/production'), poller: { has: () => false } };
       const looked = { space: () => unseen, connections: { get: () => connection } as never };
@@ -129,7 +129,7 @@ describe('observeCluster() looks for the space and', () => {
 });
 
 describe('observeCluster() looks for the cluster and', () => {
-  it('believes the List where nothing was asked for', async () => {
+  it('believes the List if nothing was asked for', async () => {
     const bench = await kindBench();
     bench.simulator.deployForeign({ id: 'orders', ...FOREIGN });
     bench.forgetCalls();
@@ -137,7 +137,7 @@ describe('observeCluster() looks for the cluster and', () => {
     expect(bench.calls).toEqual([]);
   });
 
-  it('asks where a call may have been made', async () => {
+  it('asks if a call may have been made', async () => {
     const bench = await kindBench();
     bench.simulator.deployForeign({ id: 'orders', ...FOREIGN });
     bench.forgetCalls();
@@ -146,7 +146,7 @@ describe('observeCluster() looks for the cluster and', () => {
     expect(bench.calls).toEqual(['get']);
   });
 
-  it('asks before it says that one has vanished', async () => {
+  it('asks before it reports that a cluster has vanished', async () => {
     const bench = await kindBench();
     bench.forgetCalls();
     expect(await observe(bench, aCluster().owned())).toMatchObject({ cluster: undefined });
@@ -163,7 +163,7 @@ describe('observeCluster() looks for the cluster and', () => {
     expect(await observe(bench, renamed)).toMatchObject({ id: 'orders', cluster: undefined });
   });
 
-  it('tells what can be done with it', async () => {
+  it('says what can be done with it', async () => {
     const bench = await kindBench();
     expect(await observe(bench, aCluster())).toMatchObject({ canDestroy: true, cloneSource: undefined });
   });
@@ -182,7 +182,7 @@ describe('observeCluster() looks for the source of a clone and', () => {
     return { bench, known: { cluster: () => source } };
   }
 
-  it('takes the id of one that is there', async () => {
+  it('takes the id of one that exists', async () => {
     const { bench } = await withSource();
     const byID = aCluster().with({ cloneFrom: { clusterID: 'source' } });
     expect(await observe(bench, byID)).toMatchObject({ cloneSource: { is: 'known', id: 'source' } });
@@ -196,7 +196,7 @@ describe('observeCluster() looks for the source of a clone and', () => {
     expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'known', id: 'source' } });
   });
 
-  describe('by its id, where the DatabaseCluster that has it is of another namespace,', () => {
+  describe('by its id, if the DatabaseCluster that has it is in another namespace,', () => {
     const byID = aCluster().with({ cloneFrom: { clusterID: 'source' } });
     const theirs = async (change: (source: ClusterBuilder) => ClusterBuilder = (source) => source) => {
       const { bench, known } = await withSource(change);
@@ -206,7 +206,7 @@ describe('observeCluster() looks for the source of a clone and', () => {
       return observe(bench, byID, { cluster: () => elsewhere, claimants: () => ['bank/vault'], namespaceLabels });
     };
 
-    it('takes it only if that one admits this namespace', async () => {
+    it('takes it only if that DatabaseCluster admits this namespace', async () => {
       expect(await theirs()).toMatchObject({ cloneSource: { is: 'unusable', reason: 'ClusterNotAllowed' } });
       const selector = { matchLabels: { team: 'shop' } };
       for (const allowedNamespaces of [{ from: 'All' }, { from: 'Selector', selector }] as const) {
@@ -215,7 +215,7 @@ describe('observeCluster() looks for the source of a clone and', () => {
       }
     });
 
-    it('takes it where that one has another cluster, or only wants this one', async () => {
+    it('takes it if that DatabaseCluster has another cluster, or only wants this one', async () => {
       for (const createdAt of ['2020-01-01T00:00:00.000Z', undefined]) {
         const seen = await theirs((source) => source.withStatus({ clusterID: undefined, createdAt }));
         expect(seen).toMatchObject({ cloneSource: { is: 'known' } });
@@ -224,7 +224,7 @@ describe('observeCluster() looks for the source of a clone and', () => {
   });
 
   it.each([{ clusterRef: { name: 'orders' } }, { clusterID: 'orders' }])(
-    'says of %j, which is the object itself, that a cluster cannot be cloned from itself',
+    'says for %j, which is the object itself, that a cluster cannot be cloned from itself',
     async (cloneFrom) => {
       const { bench } = await withSource();
       expect(await observe(bench, aCluster().with({ cloneFrom }))).toMatchObject({
@@ -233,7 +233,7 @@ describe('observeCluster() looks for the source of a clone and', () => {
     },
   );
 
-  it('waits for the DatabaseCluster until that has one', async () => {
+  it('waits until the DatabaseCluster has a cluster', async () => {
     const { bench, known } = await withSource((source) => source.withStatus({ clusterID: undefined }));
     expect(await observe(bench, clone)).toMatchObject({ cloneSource: { is: 'waiting' } });
     expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
@@ -260,7 +260,7 @@ describe('observeCluster() looks for the source of a clone and', () => {
     });
   });
 
-  it('waits while the cluster is on its way', async () => {
+  it('waits while the cluster is changing state', async () => {
     const { bench, known } = await withSource();
     bench.simulator.setKnobs({ suspendMs: [60_000, 60_000] });
     await bench.world().connections.get('shop/production')?.client.suspend('source', signal);
@@ -268,12 +268,12 @@ describe('observeCluster() looks for the source of a clone and', () => {
     expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
   });
 
-  it('takes no cluster that has replaced that of the DatabaseCluster', async () => {
+  it('accepts no cluster that has replaced that of the DatabaseCluster', async () => {
     const { bench, known } = await withSource((source) => source.withStatus({ createdAt: '2020-01-01T00:00:00.000Z' }));
     expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
   });
 
-  it('takes no cluster of the same id in another space', async () => {
+  it('accepts no cluster of the same id in another space', async () => {
     const { bench, known } = await withSource((source) => source.with({ spaceRef: { name: 'staging' } }));
     const { spec } = aSpace().subject;
     const places = (spaceID: string) => placesOf({ 'shop/production': spec, 'shop/staging': { ...spec, spaceID } });
@@ -283,14 +283,14 @@ describe('observeCluster() looks for the source of a clone and', () => {
     expect(await seen('production')).toMatchObject({ cloneSource: { is: 'known' } });
   });
 
-  it('waits for one whose DatabaseSpace is not there, as nobody knows where that is', async () => {
+  it('waits for one whose DatabaseSpace does not exist, as nobody knows where that is', async () => {
     const { bench, known } = await withSource((source) => source.with({ spaceRef: { name: 'staging' } }));
     expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
   });
 });
 
 describe('observeCluster() of an object that is being deleted', () => {
-  it('reads nothing where nothing is to be done to the cluster', async () => {
+  it('reads nothing if nothing should be done to the cluster', async () => {
     const bench = await kindBench();
     bench.forgetCalls();
     const given = aCluster().with({ deletionPolicy: 'Retain' }).owned().deleting();
@@ -299,9 +299,9 @@ describe('observeCluster() of an object that is being deleted', () => {
     expect(bench.calls).toEqual([]);
   });
 
-  describe('while users and databases on it go too', () => {
+  describe('while users and databases on it are going too', () => {
     const leaving = () => ['DatabaseUser shop/app', 'DatabaseUser shop/b', 'Database shop/c', 'Database shop/d'];
-    /** So long after it was first seen that it goes. */
+    /** The time since it was first seen that it goes. */
     const afterwards = (ms: number) => {
       const clock = { now: () => Number.NaN, monotonic: () => 5_000_000 + ms, after: () => () => {} };
       return { leaving, clock };
@@ -316,7 +316,7 @@ describe('observeCluster() of an object that is being deleted', () => {
       expect(await observe(bench, kept, afterwards(120_000))).toMatchObject({ space: 'waiting' });
     });
 
-    it('is needed anew where another object goes that has come in its place', async () => {
+    it('is needed again when another object has replaced it and goes too', async () => {
       const bench = await kindBench();
       await observe(bench, kept, afterwards(0));
       expect(await observe(bench, kept.another(), afterwards(120_000))).toMatchObject({
@@ -336,7 +336,7 @@ describe('observeCluster() of an object that is being deleted', () => {
       });
     });
 
-    it('is not needed where it is destroyed with them, or no server answers', async () => {
+    it('is not needed if it is destroyed with them, or no server answers', async () => {
       const bench = await kindBench();
       const destroyed = kept.with({ deletionPolicy: 'Delete' });
       expect(await observe(bench, destroyed, { leaving })).toMatchObject({ space: 'seen' });
@@ -358,7 +358,7 @@ describe('observeCluster() of an object that is being deleted', () => {
 describe('observeCluster() of a call without an answer', () => {
   it.each([
     ['counts from when it was made', '2026-11-20T12:00:00.000Z', [120_000, 60_000, 0]],
-    ['counts from now where the clock was ahead then', '2038-01-01T00:00:00.000Z', [120_000, 60_000, 0]],
+    ['counts from now if the clock was ahead then', '2038-01-01T00:00:00.000Z', [120_000, 60_000, 0]],
     ['counts from now again, once', '2026-11-20T12:00:01.000Z', [120_000, 61_000, 1_000]],
   ])('%s', async (_what, startedAt, expected) => {
     const bench = await kindBench();
@@ -376,7 +376,7 @@ describe('observeCluster() of a call without an answer', () => {
 });
 
 describe('observeCluster() of a cluster with several servers', () => {
-  /** A cluster with servers a to c, of which those run. */
+  /** A cluster with servers a to c, of which `running` run. */
   async function servers(running: string, status: Partial<DatabaseClusterStatus>) {
     const bench = await kindBench();
     bench.simulator.deployForeign({ id: 'orders', ...FOREIGN });
@@ -399,10 +399,10 @@ describe('observeCluster() of a cluster with several servers', () => {
     ['begins with the first that runs', 'bc', {}, 'https://b.test:443'],
     ['stays with the one it has while that runs', 'abc', { endpoint: 'https://c.test:443' }, 'https://c.test:443'],
     ['leaves one that does not run', 'bc', { endpoint: 'https://a.test:443' }, 'https://b.test:443'],
-    ['leaves one that is not there any more', 'bc', { endpoint: 'https://x.test:443' }, 'https://b.test:443'],
+    ['leaves one that no longer exists', 'bc', { endpoint: 'https://x.test:443' }, 'https://b.test:443'],
     ['has none while none runs', '', { endpoint: 'https://a.test:443' }, undefined],
     [
-      'begins anew at another cluster of the same id',
+      'starts over at another cluster of the same id',
       'abc',
       { endpoint: 'https://c.test:443', createdAt: '2020-01-01T00:00:00.000Z' },
       'https://a.test:443',
@@ -431,8 +431,8 @@ describe('observeCluster() leaves the login alone', () => {
     ['of a cluster that is not ours yet', (given) => given.withStatus({ createdAt: undefined }), 'notTried'],
     ['of one that was only observed', (given) => given.observedBefore(), 'notTried'],
     ['of another cluster', (given) => given.withStatus({ createdAt: '2020-01-01T00:00:00.000Z' }), 'notTried'],
-    ['not before the first sleep', (given) => given.with({ state: 'Suspended' }), 'tried'],
-    ['of one that is to sleep again', (given) => given.healthy().with({ state: 'Suspended' }), 'notTried'],
+    ['not before the first suspension', (given) => given.with({ state: 'Suspended' }), 'tried'],
+    ['of one that should be suspended again', (given) => given.healthy().with({ state: 'Suspended' }), 'notTried'],
   ])('%s', async (_when, change, login) => {
     expect(await loginOf(change)).toBe(login);
   });

@@ -32,7 +32,7 @@ describe('shown()', () => {
     ).toBeUndefined();
   });
 
-  it('shows the servers in one order, whatever that of the List is', () => {
+  it('shows the servers in one order, whatever the order of the List', () => {
     const [a, b] = ['a', 'b'].map((host) => ({ address: `${host}.test:443`, status: 'running' }));
     for (const servers of [
       [a, b],
@@ -43,7 +43,7 @@ describe('shown()', () => {
       ).toEqual([a, b]);
   });
 
-  it('takes away what was shown of a cluster that is gone, but for what others are told from it by', () => {
+  it('removes what was shown of a cluster that is gone, except what others recognize it by', () => {
     expect(shown(anObservation().missing().seen)).toEqual({ state: null, servers: null, endpoint: null });
   });
 });
@@ -54,15 +54,15 @@ describe('isOurs()', () => {
     ['a cluster when none was recorded', aCluster(), anObservation(), false],
     ['another cluster than was recorded', healthy, foreign, false],
     ['no cluster', healthy, anObservation().missing(), false],
-    ['a cluster that tells no creation time', healthy, anObservation().cluster({ createdAt: undefined }), true],
+    ['a cluster without a creation time', healthy, anObservation().cluster({ createdAt: undefined }), true],
     [
-      'a cluster that never told a creation time, and does now',
+      'a cluster that never had a creation time, and does now',
       healthy.withStatus({ createdAt: 'unknown' }),
       anObservation(),
       false,
     ],
     [
-      'a cluster whose creation time the cloud tells late, before its login was verified',
+      'a cluster whose creation time the cloud reports late, before its login was verified',
       aCluster().owned().withStatus({ createdAt: 'unknown' }),
       anObservation(),
       true,
@@ -76,8 +76,8 @@ describe('owns()', () => {
   it.each([
     ['one that was recorded as its own', healthy, true],
     ['one that may be coming', aCluster().announced(), true],
-    ['none, of which nothing was written down', aCluster(), false],
-    ['none, where it was only observed', healthy.observedBefore(), false],
+    ['none, if nothing was recorded', aCluster(), false],
+    ['none, if it was only observed', healthy.observedBefore(), false],
     ['none, while it only observes', healthy.with({ managementPolicy: 'Observe' }), false],
   ])('says of %s', (_what, { subject }, expected) => {
     expect(owns(subject)).toBe(expected);
@@ -91,7 +91,7 @@ describe('isDrift()', () => {
     ['not when this spec was not reached yet', aCluster().withCondition('Synced', 'False', 'Differs'), false],
     ['not when the spec has changed', aCluster().withCondition('Synced', 'True', 'AsSpecified').generation(2), false],
     [
-      'when it was in sync before nobody could look',
+      'when it was in sync before the cloud could not be asked',
       aCluster().withCondition('Synced', 'Unknown', 'NotObserved'),
       true,
     ],
@@ -105,12 +105,12 @@ describe('unobserved()', () => {
   const syncedOf = (given: typeof healthy) =>
     unobserved(given.subject, 'WaitingForSpace').find(({ type }) => type === 'Synced');
 
-  it('claims no more that the cluster is as the spec says, but remembers that it was', () => {
+  it('no longer claims that the cluster is as the spec says, but remembers that it was', () => {
     expect(syncedOf(healthy)).toMatchObject({ status: 'Unknown', reason: 'NotObserved' });
     expect(syncedOf(healthy.generation(2))).toMatchObject({ status: 'Unknown', reason: 'WaitingForSpace' });
   });
 
-  it('leaves what was amiss, and what is known of the login, as it stands', () => {
+  it('leaves what was wrong, and what is known of the login, as it stands', () => {
     const drifted = healthy.withCondition('Synced', 'False', 'Drifted');
     expect(unobserved(drifted.subject, 'WaitingForSpace')).toEqual(
       drifted.subject.status.conditions?.filter(({ type }) => type !== 'Ready'),
@@ -119,7 +119,7 @@ describe('unobserved()', () => {
 });
 
 describe('clusterConditions()', () => {
-  it('claim of a login that nobody can try, as the cluster is suspended, only that it worked before', () => {
+  it('claim of a login that cannot be tried, as the cluster is suspended, only that it worked before', () => {
     const secured = clusterConditions(healthy.subject, anObservation().status('suspended').seen)[1];
     expect(secured).toMatchObject({
       status: 'True',
@@ -151,7 +151,7 @@ describe('clusterConditions()', () => {
       });
     });
 
-    it('say nothing else of a login that was lost already while the cluster ran', () => {
+    it('say nothing else of a login that was already lost while the cluster ran', () => {
       const before = healthy.withCondition('CredentialsSecured', 'False', 'AdminLoginLost');
       expect(securedOf(before.subject, gone.seen)).toMatchObject({ status: 'False', reason: 'AdminLoginLost' });
       expect(securedOf(before.subject, asleep.seen)).toMatchObject({ status: 'False', reason: 'AdminLoginLost' });
@@ -179,12 +179,12 @@ describe('clusterConditions()', () => {
     });
   });
 
-  it('says nothing good of another cluster, nor of none', () => {
+  it('claims nothing good about another cluster, or about none', () => {
     for (const seen of [foreign.seen, anObservation().missing().seen])
       expect(new Set(Object.values(typesAndStatuses(healthy.subject, seen)))).toEqual(new Set(['False']));
   });
 
-  it('says which fields of the spec the cloud does not report, as a change of them is not made', () => {
+  it('says which fields of the spec the cloud does not report, as changes to them are not made', () => {
     const syncedOf = (seen: ReturnType<typeof anObservation>) =>
       clusterConditions(healthy.with({ machineType: 'c2d-highcpu-4', storageSizeGB: 200 }).subject, seen.seen)[0];
     const neither = anObservation().cluster({ machineType: undefined, storageSizeGB: undefined });
@@ -198,7 +198,7 @@ describe('clusterConditions()', () => {
     expect(syncedOf(anObservation().cluster({ storageSizeGB: 200 }))?.message).not.toContain('does not report');
   });
 
-  it('remembers of one that is gone that it was being destroyed, as long as it is gone', () => {
+  it('remembers that a cluster that is gone was being destroyed, as long as it is gone', () => {
     const { seen } = anObservation().missing();
     const syncedOf = (given: typeof healthy) =>
       clusterConditions(given.subject, seen).find(({ type }) => type === 'Synced')?.reason;
@@ -212,14 +212,14 @@ describe('clusterConditions()', () => {
   it.each([
     ['is gone', anObservation().missing(), 'ClusterMissing', 'There is no cluster "orders" to sign in to'],
     ['is another one', foreign, 'ClusterNotOurs', `Cluster "orders" is not this object's, and no login is tried there`],
-  ])('says of the login where the cluster %s', (_what, { seen }, reason, message) => {
+  ])('says of the login if the cluster %s', (_what, { seen }, reason, message) => {
     const said = { type: 'CredentialsSecured', status: 'False', reason, message };
     expect(securedOf(healthy.subject, seen)).toEqual(said);
-    // Nor is anything said to be yet to come of one that never was this object's.
+    // Nor is anything said to be still to come of a cluster that never was this object's.
     expect(securedOf(aCluster().subject, seen)).toEqual(said);
   });
 
-  it.each(['ClusterMissing', 'ClusterNotOurs'])('says of the login what it said before it told %s', (reason) => {
+  it.each(['ClusterMissing', 'ClusterNotOurs'])('says of the login what it said before it reported %s', (reason) => {
     const back = healthy.withCondition('CredentialsSecured', 'False', reason);
     const asleep = anObservation().status('suspended').seen;
     expect(securedOf(back.subject, asleep)).toMatchObject({ status: 'True', reason: 'FactoryLoginRetired' });
@@ -228,9 +228,9 @@ describe('clusterConditions()', () => {
   });
 
   it.each([
-    ['is not to be seen', anObservation().missing()],
+    ['does not show', anObservation().missing()],
     ['has another one in its place', foreign],
-  ])('does not forget what is wrong with the login of one that %s for a moment', (_what, { seen }) => {
+  ])('does not forget what is wrong with the login of a cluster that %s for a moment', (_what, { seen }) => {
     const wrong = { status: 'False', reason: 'SecuringCredentials' } as const;
     const alive = healthy.withCondition('CredentialsSecured', wrong.status, wrong.reason);
     const told = securedOf(alive.subject, seen);
@@ -240,10 +240,10 @@ describe('clusterConditions()', () => {
   });
 
   it.each([
-    ['not to be seen', anObservation().missing()],
+    ['not shown', anObservation().missing()],
     ['another one', foreign],
   ])(
-    'takes no login for retired that was not tried since it was only observed, when the cluster was %s',
+    'does not treat a login as retired that was not tried since the cluster was only observed, when the cluster was %s',
     (_, { seen }) => {
       const observed = healthy.withCondition('CredentialsSecured', 'Unknown', 'ObservedOnly');
       const told = securedOf(observed.subject, seen);
@@ -253,11 +253,11 @@ describe('clusterConditions()', () => {
     },
   );
 
-  it('says of one that is being created that its login is not retired yet', () => {
+  it('says that the login of a cluster that is being created is not retired yet', () => {
     expect(securedOf(aCluster().announced().subject, anObservation().missing().seen)?.reason).toBe('NotYet');
   });
 
-  it('knows of no server of a cluster that sleeps', () => {
+  it('reports no server of a suspended cluster', () => {
     const { seen } = anObservation().status('suspended');
     expect(typesAndStatuses(healthy.subject, seen)).toMatchObject({ CredentialsSecured: 'True', Available: 'False' });
   });
@@ -265,13 +265,13 @@ describe('clusterConditions()', () => {
   const availableOf = (...[subject, { seen }]: [typeof healthy.subject, ReturnType<typeof anObservation>]) =>
     clusterConditions(subject, seen).find(({ type }) => type === 'Available');
 
-  it('keeps what was verified while the cloud has a word for the cluster that nobody knows', () => {
+  it('keeps what was verified while the cloud has a status for the cluster that Mooring does not know', () => {
     const seen = anObservation().status('maintenance').with({ endpoint: healthy.subject.status.endpoint });
     expect(availableOf(healthy.subject, seen)?.status).toBe('True');
   });
 
   it.each(['suspending', 'destroying', 'resuming'])(
-    'does not say of a cluster that is %s that nobody tried',
+    'does not say that nobody tried while a cluster is %s',
     (status) => {
       expect(availableOf(healthy.subject, anObservation().status(status))).toMatchObject({
         status: 'False',
@@ -281,7 +281,7 @@ describe('clusterConditions()', () => {
     },
   );
 
-  it('says of a cluster that is not there that the cloud shows none, and gives it no word that the cloud did not use', () => {
+  it('says that the cloud shows no cluster if there is none, and gives it no status that the cloud did not use', () => {
     expect(availableOf(healthy.subject, anObservation().missing())).toMatchObject({
       status: 'False',
       reason: 'NoServer',
@@ -289,14 +289,14 @@ describe('clusterConditions()', () => {
     });
   });
 
-  it('keeps what was verified while the object is to go and the cluster runs: its endpoint alone is not told any more', () => {
+  it('keeps what was verified while the object is being deleted and the cluster runs: only its endpoint is no longer reported', () => {
     const { subject } = healthy.deleting();
     const going = anObservation().with({ endpoint: undefined });
     expect(availableOf(subject, going)?.status).toBe('True');
     expect(availableOf(healthy.subject, going)).toMatchObject({ status: 'False', reason: 'NoServer' });
   });
 
-  it('does not say of a server that runs that none does, whoever it is', () => {
+  it('does not say of a running server that none runs, whoever it belongs to', () => {
     const seen = foreign.with({ endpoint: 'https://other.test:443' });
     expect(availableOf(healthy.subject, seen)).toMatchObject({ reason: 'NotVerified' });
     expect(availableOf(aCluster().deleting().subject, anObservation().with({ endpoint: undefined }))).toMatchObject({

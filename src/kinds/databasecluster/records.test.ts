@@ -32,7 +32,7 @@ describe('SpaceMembers.neededBy() and neededSpace()', () => {
     ['whose cluster exists', ours.owned(), true],
     ['that is about to create one', ours.announced(), true],
     ['that has nothing in the cloud, whatever its finalizers', refused, false],
-    ['that lost admission after its cluster was created', refused.owned(), true],
+    ['that is no longer admitted after its cluster was created', refused.owned(), true],
     ['whose cluster stays', ours.owned().with({ deletionPolicy: 'Retain' }), false],
   ])('name an object %s, or not', (_, builder, needs) => {
     const object = objectOf(builder);
@@ -55,27 +55,27 @@ describe('A DatabaseCluster whose spec cannot be read any more', () => {
     ['destroys its cluster when it can be read again', unreadable(ours.owned(), LOTS), true],
     ['keeps its cluster', unreadable(retained, LOTS), false],
     ['may do either', unreadable(retained, { deletionPolicy: 7 }), true],
-    ['is to change a cluster or only to observe it', unreadable(ours.owned(), { managementPolicy: 'Perhaps' }), true],
-    ['was let go of', unreadable(ours.owned(), LOTS, false), false],
+    ['may manage a cluster or only observe it', unreadable(ours.owned(), { managementPolicy: 'Perhaps' }), true],
+    ['was released', unreadable(ours.owned(), LOTS, false), false],
     ['has nothing in the cloud', unreadable(ours, LOTS), false],
     ['says nothing of its space', unreadable(ours.owned(), { spaceRef: 'production' }), false],
-  ])('needs its space where it %s, or not', (_, object, needs) => {
+  ])('needs its space if it %s, or not', (_, object, needs) => {
     expect(membersWith(object).neededBy(SPACE)).toEqual(needs ? ['shop/orders'] : []);
     expect(neededSpace(object)).toBe(needs ? SPACE : undefined);
   });
 
   it.each([
     ['that it has', unreadable(ours.owned(), LOTS), ['orders']],
-    ['that it has, also if it was to have another', unreadable(renaming, LOTS), ['orders']],
+    ['that it has, even if it should get another', unreadable(renaming, LOTS), ['orders']],
     ['that it has, whatever its spec says', unreadable(ours.owned(), { clusterID: 7 }), ['orders']],
-    ['of none where it has nothing', unreadable(ours, LOTS), []],
+    ['of none if it has nothing', unreadable(ours, LOTS), []],
   ])('stands for the id %s', (_, object, ids) => {
     expect([...membersWith(object).claimedIDs(SPACE)]).toEqual(ids);
   });
 });
 
 describe('SpaceMembers.claimedIDs()', () => {
-  it('leaves out what is in another place than its space is now', () => {
+  it('leaves out what is in a place other than where its space is now', () => {
     const elsewhere = { ...PLACE, baseURL: 'https://before.example.com' };
     const idsOf = (given: ClusterBuilder) => [...membersWith(objectOf(given)).claimedIDs(SPACE, PLACE)];
     expect(idsOf(ours.owned().withStatus({ place: elsewhere }))).toEqual([]);
@@ -88,7 +88,7 @@ describe('SpaceMembers.claimedIDs() and claims()', () => {
   it.each([
     ['new', ours, true],
     ['not admitted', refused, false],
-    ['not admitted any more, but has a cluster', refused.owned(), true],
+    ['no longer admitted, but has a cluster', refused.owned(), true],
   ])('ask of an object that is %s whether its id counts', (_, builder, counts) => {
     const object = objectOf(builder);
     expect([...membersWith(object).claimedIDs(SPACE)]).toEqual(counts ? ['orders'] : []);
@@ -121,7 +121,7 @@ describe('SpaceMembers', () => {
     expect(seen(members, 'shop/production')).toEqual([[], []]);
   });
 
-  it('makes up its mind about the ids of a space only after a change', () => {
+  it('decides again about the ids of a space only after a change', () => {
     const members = membersWith(named('a', 'production'), named('b', 'staging'));
     const ids = () => members.claimedIDs('shop/production', PLACE);
     const first = ids();
@@ -135,13 +135,13 @@ describe('SpaceMembers', () => {
     expect([...ids()]).toContain('c');
   });
 
-  it('leaves out whose spec names no space', () => {
+  it('leaves out an object whose spec names no space', () => {
     const members = membersWith(named('a', 'production'));
     members.changed('shop/a', named('a', 'production'), { ...named('a', 'production'), spec: {} });
     expect(seen(members, 'shop/production')).toEqual([[], []]);
   });
 
-  it('tells places apart, also where most clusters are in one', () => {
+  it('distinguishes places, even if most clusters are in one', () => {
     const elsewhere = { ...PLACE, spaceID: 'elsewhere' };
     const members = membersWith(
       named('a', 'production'),

@@ -19,7 +19,7 @@ async function passes(bench: KindBench, seconds: number): Promise<void> {
   }
 }
 
-/** Its end has been waited for, another one was asked for in its place, and the cloud said that the id is in use. */
+/** Its end has been waited for, another one was requested in its place, and the cloud said that the id is in use. */
 async function refused(): Promise<{ readonly bench: KindBench; readonly show: () => Promise<void> }> {
   const bench = await runningBench(ALWAYS);
   const show = await hide(bench);
@@ -28,8 +28,8 @@ async function refused(): Promise<{ readonly bench: KindBench; readonly show: ()
   return { bench, show };
 }
 
-describe('A cluster that is not to be seen, with recreatePolicy Always', () => {
-  it('is not asked for once more where its deploy was answered a short time ago', async () => {
+describe('A cluster that does not show, with recreatePolicy Always', () => {
+  it('is not requested again if its deploy was answered a short time ago', async () => {
     const bench = await kindBench(ALWAYS);
     while (created(bench) === undefined) await bench.pass();
     const before = created(bench);
@@ -42,7 +42,7 @@ describe('A cluster that is not to be seen, with recreatePolicy Always', () => {
     expect([deploys(bench), created(bench)]).toEqual([1, before]);
   });
 
-  it('is waited for: what comes back within twenty seconds is its own as before, and nothing was asked for', async () => {
+  it('is waited for: what comes back within twenty seconds is its own as before, and nothing was requested', async () => {
     const bench = await runningBench(ALWAYS);
     const { createdAt, credentials } = bench.status();
     const show = await hide(bench);
@@ -66,7 +66,7 @@ describe('A cluster that is not to be seen, with recreatePolicy Always', () => {
     expect(message(bench)).toBe(first);
   });
 
-  it('is waited for anew each time it was seen in between, and by a new process', async () => {
+  it('is waited for from the start again each time it was seen in between, and by a new process', async () => {
     const bench = await runningBench(ALWAYS);
     for (const between of ['seen', 'restarted']) {
       const show = await hide(bench);
@@ -80,7 +80,7 @@ describe('A cluster that is not to be seen, with recreatePolicy Always', () => {
     expect(deploys(bench)).toBe(0);
   });
 
-  it('is waited for anew where nobody could look in between', async () => {
+  it('is waited for from the start again if nobody could look in between', async () => {
     const bench = await runningBench(ALWAYS);
     const show = await hide(bench);
     await bench.pass();
@@ -94,7 +94,7 @@ describe('A cluster that is not to be seen, with recreatePolicy Always', () => {
     expect([bench.ready(), deploys(bench)]).toEqual(['False NotFound', 0]);
   });
 
-  it('is created anew after twenty seconds', async () => {
+  it('is created again after twenty seconds', async () => {
     const bench = await runningBench(ALWAYS);
     const before = created(bench);
     bench.simulator.vanish('orders');
@@ -109,7 +109,7 @@ describe('A cluster that is not to be seen, with recreatePolicy Always', () => {
   });
 });
 
-describe('A cluster that is not to be seen, with recreatePolicy Never', () => {
+describe('A cluster that does not show, with recreatePolicy Never', () => {
   it('is waited for after its deploy, and nobody is alarmed', async () => {
     const bench = await kindBench();
     while (created(bench) === undefined) await bench.pass();
@@ -121,7 +121,7 @@ describe('A cluster that is not to be seen, with recreatePolicy Never', () => {
     expect(deploys(bench)).toBe(1);
   });
 
-  it('is taken for gone after twenty seconds, and that stays so whoever looks', async () => {
+  it('is treated as gone after twenty seconds, and that stays so whoever looks', async () => {
     const bench = await runningBench();
     await hide(bench);
     await passes(bench, 15);
@@ -137,8 +137,8 @@ describe('A cluster that is not to be seen, with recreatePolicy Never', () => {
   });
 });
 
-describe('A cluster that was there all the same when another was asked for in its place', () => {
-  it.each(['the same process', 'a new one'])("is its object's again once %s sees it", async (who) => {
+describe('A cluster that existed all the same when another was requested in its place', () => {
+  it.each(['the same process', 'a new one'])('belongs to its object again once %s sees it', async (who) => {
     const { bench, show } = await refused();
     await show();
     if (who === 'a new one') await bench.restart();
@@ -149,7 +149,7 @@ describe('A cluster that was there all the same when another was asked for in it
     expectOneWorkingLogin(bench);
   });
 
-  it('has its login still, though the Secret got another name meanwhile', async () => {
+  it('still has its login, even if the Secret got another name meanwhile', async () => {
     const { bench, show } = await refused();
     await bench.edit({ adminCredentials: { secretName: 'elsewhere' } });
     await show();
@@ -169,7 +169,7 @@ describe('A cluster that was there all the same when another was asked for in it
     expect(bench.simulator.count('destroy')).toBe(1);
   });
 
-  it("is somebody else's where another one has its id by then", async () => {
+  it('belongs to somebody else if another one has its id by then', async () => {
     const { bench, show } = await refused();
     bench.simulator.replaceCluster('orders');
     await show();

@@ -10,7 +10,7 @@ const healthy = aCluster().healthy().withStatus({ lastRotation: '2026-11-20T11:0
 const asked = healthy.annotated('rotate-at', 'now');
 const settled = (known: object) => anObservation().login({ login: 'settled', verifyInMs: undefined, ...known });
 
-describe('decideCluster(), where the server has just refused a new password', () => {
+describe('decideCluster(), if the server has just refused a new password', () => {
   it.each([
     ['a rotation', settled],
     ['a rotation whose Secret was looked at', (known: object) => anObservation().tried({ ...known })],
@@ -19,20 +19,20 @@ describe('decideCluster(), where the server has just refused a new password', ()
       (known: object) =>
         anObservation().tried({ secretVersion: undefined, working: 'factory', factoryAlive: undefined, ...known }),
     ],
-  ])('writes none for %s, tells of the refusal, and comes back when its time is over', (_what, observed) => {
+  ])('writes none for %s, reports the refusal, and comes back when its time is over', (_what, observed) => {
     expect(outline(decideCluster(asked.subject, observed({}).seen, NOW_MS)).steps).toEqual(['PreparePassword']);
     const decision = decideCluster(asked.subject, observed({ refusal }).seen, NOW_MS);
     expect(decision).toMatchObject({ stands: failure, requeueAfterMs: refusal.forMs });
     expect(outline(decision).steps).toEqual([]);
   });
 
-  it('says nothing of that where no password is to be replaced any more', () => {
+  it('says nothing about it if no password needs to be replaced any more', () => {
     const decision = decideCluster(healthy.subject, settled({ refusal }).seen, NOW_MS);
     expect([decision.stands, decision.requeueAfterMs]).toEqual([undefined, undefined]);
     expect(outline(decision).ready).toBe('True Running');
   });
 
-  it('changes the cluster all the same, as that may mend it', () => {
+  it('changes the cluster all the same, as that may fix it', () => {
     const grown = asked.with({ storageSizeGB: 200 });
     const decision = decideCluster(grown.subject, settled({ refusal }).seen, NOW_MS);
     expect(outline(decision)).toMatchObject({ ready: 'Unknown Updating', steps: ['Update'] });

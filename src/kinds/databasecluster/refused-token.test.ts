@@ -4,7 +4,7 @@ import type { AccessLevel } from '../../cloud/token.ts';
 
 const SPACE = 'shop/production';
 
-/** A cluster that is to be changed, in a space whose levels include no other, and of which these have a wrong client secret. */
+/** A cluster that should be changed, in a space whose levels include no other, and of which these have a wrong client secret. */
 async function changing(wrong: Partial<Record<AccessLevel, string>>) {
   const bench = await runningBench({ knobs: { levelsNest: false } });
   const { connections, space } = bench.world();
@@ -25,7 +25,7 @@ describe('A change of a DatabaseCluster for which an API token is wrong', () => 
   it.each([
     ['holds a line break', 'write-secret-0123456789\n', /holds a line break/],
     ['is another one', 'another-secret-0123456789', /the client id or the client secret was refused/],
-  ])('names its Secret, and not the level of another token, where it %s', async (_, clientSecret, what) => {
+  ])('names its Secret, and not the level of another token, if it %s', async (_, clientSecret, what) => {
     const bench = await changing({ write: clientSecret });
     expect(bench.ready()).toBe('False CredentialsInvalid');
     const told = bench.told.at(-1);
@@ -36,7 +36,7 @@ describe('A change of a DatabaseCluster for which an API token is wrong', () => 
     expect(bench.told.at(-1)).toBe(told);
   });
 
-  it('names the level of the token that is to serve where only a higher one is wrong besides', async () => {
+  it('names the level of the token to use if only a higher one is wrong as well', async () => {
     const bench = await changing({ admin: 'another-secret-0123456789' });
     bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'errorBefore', status: 403 });
     await bench.edit({ storageSizeGB: 300 });

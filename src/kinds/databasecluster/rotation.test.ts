@@ -21,11 +21,11 @@ describe('untilRotation()', () => {
     ['at once when it is overdue', secured.with({ adminCredentials: { rotateEvery: '30m' } }), -HOUR_MS / 2],
     ['at once when it was asked for', secured.with(daily).annotated('rotate-at', 'now'), 0],
     [
-      'not again for the same asking',
+      'not again for the same request',
       secured.annotated('rotate-at', 'now').withStatus({ lastHandledRotateAt: 'now' }),
       undefined,
     ],
-    ['in all of rotateEvery where the clock was ahead once', secured.with(daily).withStatus(AHEAD), 24 * HOUR_MS],
+    ['in the whole of rotateEvery if the clock was ahead once', secured.with(daily).withStatus(AHEAD), 24 * HOUR_MS],
     ['at once when it was asked for then', secured.with(daily).withStatus(AHEAD).annotated('rotate-at', 'now'), 0],
     ['not before the first password', aCluster().with(daily).annotated('rotate-at', 'now'), undefined],
   ])('is %s', (_name, cluster, expected) => {
@@ -69,7 +69,7 @@ describe('The admin password', () => {
     expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(1);
   });
 
-  it('is replaced each time that rotateEvery has gone by', async () => {
+  it('is replaced each time that rotateEvery has passed', async () => {
     const bench = await runningBench({ spec: { adminCredentials: { rotateEvery: '24h' } } });
     const before = bench.secret()?.['password'];
     await rotate(bench);
@@ -80,7 +80,7 @@ describe('The admin password', () => {
     expectOneWorkingLogin(bench);
   });
 
-  it('is replaced also where the clock was years ahead when it was replaced last, which is written anew once', async () => {
+  it('is replaced even if the clock was years ahead at the last replacement, whose time is then corrected once', async () => {
     const bench = await runningBench({ spec: { adminCredentials: { rotateEvery: '24h' } } });
     const before = bench.secret()?.['password'];
     await setStatus(bench, AHEAD);
@@ -101,7 +101,7 @@ describe('The admin password', () => {
     (['secrets', 'databaseclusters'] as const).flatMap((plural) =>
       (['before', 'after'] as const).flatMap((when) => [1, 2].map((passes) => ({ plural, when, passes }))),
     ),
-  )('works at every moment though the process ends $when a write to $plural (pass $passes)', async (crash) => {
+  )('works at every moment even if the process ends $when a write to $plural (pass $passes)', async (crash) => {
     const bench = await runningBench();
     await bench.annotate(ROTATE_AT, '1');
     for (let pass = 1; pass < crash.passes; pass++) await bench.pass();
@@ -112,7 +112,7 @@ describe('The admin password', () => {
   });
 
   it.each(['lostAnswer', 'reset', 'errorBefore', '5xx'] as const)(
-    'works at every moment though setting it ends with %s',
+    'works at every moment even if setting it ends with %s',
     async (effect) => {
       const bench = await runningBench();
       bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect, times: 1 });
@@ -140,11 +140,11 @@ describe('A rotation of the admin password that the server refuses', () => {
       expect(bench.secret()).toEqual({ username: 'admin', password });
       expect(bench.status()).toMatchObject({ lastRotation });
       expect(bench.status().lastHandledRotateAt).toBeUndefined();
-      // Users and databases are looked after.
+      // Users and databases are still served.
       for (const type of ['CredentialsSecured', 'Available'])
         expect(bench.status().conditions).toContainEqual(expect.objectContaining({ type, status: 'True' }));
       expect(puts()).toBe(turn);
-      // In a minute, and each time in twice as long; until then no pass but for that is needed, and none does anything.
+      // In a minute, then after twice as long each time; until then only that needs a pass, and no pass does anything.
       const minutes = 2 ** (turn - 1);
       await bench.clock.advance((minutes - 0.5) * MINUTE_MS);
       const outcome = await bench.pass();
@@ -178,7 +178,7 @@ describe('A rotation of the admin password that the server refuses', () => {
     },
   );
 
-  it('keeps a password that the server may have taken before', async () => {
+  it('keeps a password that the server may have accepted before', async () => {
     const bench = await runningBench();
     const { faults } = bench.simulator;
     faults.add({ match: { operation: 'updateUser' }, effect: 'reset', times: 1 });
@@ -192,7 +192,7 @@ describe('A rotation of the admin password that the server refuses', () => {
   });
 });
 
-describe('A coming admin password that the server refuses, of which the process knows nothing', () => {
+describe('A coming admin password that the server refuses, unknown to the process', () => {
   it.each(['a rotation', 'a new cluster'])('gives way to another one, for %s', async (what) => {
     const bench = what === 'a rotation' ? await runningBench() : await kindBench();
     bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400 });
@@ -219,7 +219,7 @@ describe('A coming admin password that the server refuses, of which the process 
 });
 
 describe('An admin password that takes effect later', () => {
-  it.each(['a new cluster', 'a rotation'])('of %s is waited for, and not put once more', async (what) => {
+  it.each(['a new cluster', 'a rotation'])('of %s is waited for, and not set once more', async (what) => {
     const bench = what === 'a rotation' ? await runningBench() : await kindBench();
     const { simulator } = bench;
     if (what === 'a rotation') await bench.annotate(ROTATE_AT, '1');
@@ -246,8 +246,8 @@ describe('An admin password that takes effect later', () => {
   });
 });
 
-describe('An admin password of which not all machines of the server know yet', () => {
-  it('is waited for, though neither it nor the one before signs in, and nobody is told to set it back', async () => {
+describe('An admin password that not all machines of the server know yet', () => {
+  it('is waited for, even if neither it nor the one before signs in, and nobody is told to set it back', async () => {
     const bench = await runningBench();
     const refuse = { match: { operation: 'signIn' }, effect: 'errorBefore', status: 401 } as const;
     await bench.annotate(ROTATE_AT, '1');
@@ -264,7 +264,7 @@ describe('An admin password of which not all machines of the server know yet', (
     expect(bench.ready()).toBe('True Running');
     expect(bench.calls).not.toContain('server updateUser');
     expectOneWorkingLogin(bench);
-    // Where it stays so, a person must look.
+    // If it stays so, a person must look.
     await bench.annotate(ROTATE_AT, '2');
     while (!bench.calls.includes('server updateUser')) await bench.pass();
     bench.simulator.faults.add(refuse);
@@ -274,12 +274,12 @@ describe('An admin password of which not all machines of the server know yet', (
   });
 });
 
-describe('A rotation that another secretName overtakes', () => {
+describe('A rotation that is overtaken by another secretName', () => {
   it.each([
-    ['before the server has taken the new password', 'errorBefore', false],
-    ['before the server has taken it, and the process ends', 'errorBefore', true],
-    ['after it, which nobody heard of', 'lostAnswer', false],
-    ['after it, and the process ends', 'lostAnswer', true],
+    ['before the server has accepted the new password', 'errorBefore', false],
+    ['before the server has accepted it, and the process ends', 'errorBefore', true],
+    ['after it has, unnoticed', 'lostAnswer', false],
+    ['after it has, and the process ends', 'lostAnswer', true],
   ] as const)('%s, ends with a login that works', async (_when, effect, ends) => {
     const bench = await runningBench();
     bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect, status: 500, times: 1 });
@@ -290,7 +290,7 @@ describe('A rotation that another secretName overtakes', () => {
     await bench.until('True Running');
     const { password = '', nextPassword } = bench.secret('other') ?? {};
     expect([bench.simulator.passwordIs('orders', 'admin', password), nextPassword]).toEqual([true, undefined]);
-    // Not before the server can have taken its coming password.
+    // Not before the server can have accepted its coming password.
     expect(bench.secret('orders-admin')).toHaveProperty('nextPassword');
     await bench.clock.advance(HOUR_MS / 6);
     await bench.until('True Running');
@@ -298,17 +298,17 @@ describe('A rotation that another secretName overtakes', () => {
   });
 });
 
-describe('A rotation that has just begun when the server comes to sign in with any password', () => {
+describe('A rotation that has just begun when the server starts to sign in with any password', () => {
   it.each([
     ['a new process goes on with it', (bench: KindBench) => bench.restart()],
     ['a person asks for a look', (bench: KindBench) => bench.annotate('mooring.dev/reconcile-at', '1')],
     [
-      'the server does not take the password',
+      'the server does not accept the password',
       async ({ simulator }: KindBench) => {
         simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 500, times: 1 });
       },
     ],
-  ])('keeps the password that the server has, where %s', async (_, goOn) => {
+  ])('keeps the password that the server has, when %s', async (_, goOn) => {
     const bench = await runningBench();
     await bench.annotate(ROTATE_AT, '1');
     await bench.pass();

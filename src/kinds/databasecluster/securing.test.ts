@@ -24,7 +24,7 @@ const condition = (bench: KindBench, type: string) =>
 const list = (bench: KindBench) => bench.world().connections.get('shop/production')?.poller.refresh();
 
 describe('The login of a DatabaseCluster whose server signs in with any password', () => {
-  it('is left as it is, and works when the server is right again', async () => {
+  it('is left as it is, and works when the server is fixed', async () => {
     const bench = await runningBench();
     const before = bench.secret();
     bench.simulator.setKnobs({ acceptsAnyPassword: true });
@@ -40,14 +40,14 @@ describe('The login of a DatabaseCluster whose server signs in with any password
     expectOneWorkingLogin(bench);
   });
 
-  it('is never Ready from the begin, and is replaced when the server is right', async () => {
+  it('is never Ready from the start, and is replaced when the server is fixed', async () => {
     const bench = await kindBench({ knobs: { acceptsAnyPassword: true } });
     await passes(bench, 20);
     expect(bench.ready()).toBe('False AnyPasswordAccepted');
     const written = bench.secret();
     await passes(bench, 20);
     expect(bench.secret()).toEqual(written);
-    // What the alert of a factory login that is alive advises.
+    // What the alert about a factory login that still works advises.
     await bench.edit({ state: 'Suspended' });
     await bench.until('True Suspended');
     await bench.edit({ state: 'Running' });
@@ -58,8 +58,8 @@ describe('The login of a DatabaseCluster whose server signs in with any password
   });
 });
 
-describe('The login of a DatabaseCluster whose space names the login of an application as the default one', () => {
-  it('is left as it is, and so is the one of the application', async () => {
+describe('The login of a DatabaseCluster whose space names the login of an application as the factory login', () => {
+  it('is left as it is, and so is that of the application', async () => {
     const bench = await runningBench();
     const before = bench.secret();
     bench.simulator.setPassword('orders', 'app', 'application-password');
@@ -78,7 +78,7 @@ describe('The login of a DatabaseCluster whose space names the login of an appli
     expect(bench.secret()).toEqual(before);
   });
 
-  it('is told to be so at each look, though its own login works as when it was verified', async () => {
+  it('is reported at each look, even if its own login works as when it was verified', async () => {
     const bench = await runningBench();
     bench.replaceFactory({ username: 'app', password: 'application-password' });
     await bench.until('True Running');
@@ -92,7 +92,7 @@ describe('The login of a DatabaseCluster whose space names the login of an appli
 });
 
 describe('The login of a DatabaseCluster whose space names one that ends with a line break', () => {
-  it('is refused, and what is wrong is said', async () => {
+  it('is refused, and the reason is given', async () => {
     const bench = await kindBench();
     bench.replaceFactory({ ...FACTORY, password: `${FACTORY.password}\n` });
     await bench.until('False DefaultLoginRefused');
@@ -103,7 +103,7 @@ describe('The login of a DatabaseCluster whose space names one that ends with a 
   });
 });
 
-/** What can be signed in with is looked after, whatever else is in the way. */
+/** Whatever else is in the way, the login is taken care of. */
 describe('The login of a DatabaseCluster whose change the cloud refuses', () => {
   it('is found to work at the address that a resume has given the server', async () => {
     const bench = await runningBench({ knobs: { resumeChangesAddress: true } });
@@ -118,7 +118,7 @@ describe('The login of a DatabaseCluster whose change the cloud refuses', () => 
     expect(condition(bench, 'Available')).toMatchObject({ status: 'True', reason: 'LoginWorks' });
   });
 
-  it('takes the place of the factory login of a cluster that was adopted', async () => {
+  it('replaces the factory login of a cluster that was adopted', async () => {
     const bench = await kindBench({ spec: { adoptionPolicy: 'MustExist', backup: { frequency: 'hourly' } } });
     bench.simulator.deployForeign({ id: 'orders', storageSizeGB: 100, machineType: 'c2d-highcpu-4', version: '3.5.0' });
     await list(bench);
@@ -143,7 +143,7 @@ describe('The login of a DatabaseCluster whose change the cloud refuses', () => 
     expectOneWorkingLogin(bench);
   });
 
-  it('is tried as soon as without the change where its server is not up, and the change is asked for now and then', async () => {
+  it('is tried as soon as without the change if its server is not up, and the change is requested now and then', async () => {
     const bench = await runningBench();
     const outage = bench.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
     refuseChanges(bench);
@@ -162,14 +162,14 @@ describe('The login of a DatabaseCluster whose change the cloud refuses', () => 
     expect(asked).toEqual([60, 180, 420, 900]);
     expect(bench.status()).toEqual(told);
     bench.simulator.faults.remove(outage);
-    // Calls are held back, but for one in half a minute, and go on one after the other then.
+    // Calls are held back, except one every half minute, and then go on one after the other.
     for (let pass = 0; pass < 8; pass++) await Promise.all([bench.pass(), bench.clock.advance(5_000)]);
     expect(condition(bench, 'Available')).toMatchObject({ status: 'True', reason: 'LoginWorks' });
     expect(bench.ready()).toBe('False RefusedByCloud');
   });
 
   it.each(['the spec', 'the cluster', 'a person', 'the process'])(
-    'does not hold up a change that may be taken by now, where its server is not up: %s is another',
+    'does not hold up a change that may be accepted by now, if its server is not up: %s is another',
     async (what) => {
       const bench = await runningBench();
       bench.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
@@ -207,17 +207,20 @@ describe('The login of a DatabaseCluster whose change the cloud refuses', () => 
   });
 });
 
-describe('The first sleep of a DatabaseCluster', () => {
+describe('The first suspension of a DatabaseCluster', () => {
   const isFactoryAlive = ({ simulator }: KindBench) => simulator.passwordIs('orders', 'admin', 'password');
 
-  it.each([0, 30_000])('comes after its factory login, also where its server is up after %i ms', async (lagMs) => {
-    const bench = await kindBench({ spec: { state: 'Suspended' }, knobs: { serverLagMs: [lagMs, lagMs] } });
-    await bench.until('True Suspended');
-    expect(isFactoryAlive(bench)).toBe(false);
-  });
+  it.each([0, 30_000])(
+    'comes after its factory login is retired, even if its server is up after %i ms',
+    async (lagMs) => {
+      const bench = await kindBench({ spec: { state: 'Suspended' }, knobs: { serverLagMs: [lagMs, lagMs] } });
+      await bench.until('True Suspended');
+      expect(isFactoryAlive(bench)).toBe(false);
+    },
+  );
 
   it.each(['the same', 'a new'])(
-    'leaves its login known to %s process, though its Secret is to have another name',
+    'leaves its login known to %s process, even if its Secret should get another name',
     async (process) => {
       const bench = await kindBench({ spec: { state: 'Suspended' } });
       await bench.until('True Suspended');
@@ -232,14 +235,14 @@ describe('The first sleep of a DatabaseCluster', () => {
     },
   );
 
-  it('does not come while the password that the server took does not sign in yet, unless that stays so', async () => {
+  it('does not come while the password that the server accepted does not sign in yet, unless that stays so', async () => {
     const sleeping = async () => {
       const bench = await kindBench({ spec: { state: 'Suspended' } });
       for (let pass = 0; pass < 200 && !bench.calls.includes('server updateUser'); pass++) {
         const { next } = await bench.pass();
         if (next !== 'again') await bench.clock.advance(1_000);
       }
-      // Of several machines not all know of the change at once, so neither password signs in.
+      // Not all of several machines know of the change at once, so neither password signs in.
       bench.simulator.setPassword('orders', 'admin', 'as another machine has it');
       await passes(bench, 4);
       expect(bench.calls).not.toContain('suspend');
@@ -253,7 +256,7 @@ describe('The first sleep of a DatabaseCluster', () => {
     await refused.until('True Suspended');
   });
 
-  it('comes after an hour where no server is up', async () => {
+  it('comes after an hour if no server is up', async () => {
     const bench = await kindBench({ spec: { state: 'Suspended' }, knobs: { serverLagMs: [2 * HOUR_MS, 2 * HOUR_MS] } });
     await bench.until('Unknown WaitingForServer');
     expect(bench.told.at(-1)).toContain('before the cluster is suspended');
@@ -264,7 +267,7 @@ describe('The first sleep of a DatabaseCluster', () => {
   });
 });
 
-describe('A DatabaseCluster whose only login that works may not manage users', () => {
+describe('A DatabaseCluster whose only working login may not manage users', () => {
   const powerless = async (spec: Readonly<Record<string, unknown>>) => {
     const existingSecretRef = { name: 'given' };
     const bench = await kindBench({
@@ -278,13 +281,13 @@ describe('A DatabaseCluster whose only login that works may not manage users', (
     return bench;
   };
 
-  it('sleeps where that is asked for', async () => {
+  it('is suspended if that is asked for', async () => {
     const bench = await powerless({ state: 'Suspended' });
     await bench.until('True Suspended');
     expect(bench.calls).not.toContain('server updateUser');
   });
 
-  it('is changed, and told of its login then', async () => {
+  it('is changed, and its login is reported then', async () => {
     const bench = await powerless({ storageSizeGB: 200 });
     await bench.until('False AccessDenied');
     expect(bench.status().observed?.storageSizeGB).toBe(200);
@@ -304,7 +307,7 @@ describe('A password that somebody wrote into the admin Secret as the coming one
     ['a process that knows the login', false],
     ['a new process', true],
   ])(
-    'is never given to the server, and gives way to a generated one at once where it is the one that new clusters come with, by %s',
+    'is never given to the server, and at once gives way to a generated one if it is the factory password, by %s',
     async (_, isNew) => {
       const bench = await runningBench();
       const before = bench.secret()?.['password'];
@@ -352,7 +355,7 @@ describe('A password that somebody wrote into the admin Secret as the coming one
     },
   );
 
-  it('is taken where it comes to work, as a version that did not mark its own may have given it to the server', async () => {
+  it('is accepted if it comes to work, as a version that did not mark its own may have given it to the server', async () => {
     const bench = await runningBench();
     await write(bench, 'of an earlier version');
     await bench.restart();
@@ -375,7 +378,7 @@ describe('A password that somebody wrote into the admin Secret as the coming one
     expect(bench.secret()).toMatchObject({ nextPassword: 'by hand' });
   });
 
-  it('is not waited for where only the login that new clusters come with works', async () => {
+  it('is not waited for if only the factory login works', async () => {
     const bench = await runningBench();
     await write(bench, 'by hand');
     bench.simulator.setPassword('orders', 'admin', 'password');
@@ -384,7 +387,7 @@ describe('A password that somebody wrote into the admin Secret as the coming one
     expectOneWorkingLogin(bench);
   });
 
-  it('is taken where it works already', async () => {
+  it('is accepted if it works already', async () => {
     const bench = await runningBench();
     bench.simulator.setPassword('orders', 'admin', 'by hand');
     await write(bench, 'by hand');
@@ -393,7 +396,7 @@ describe('A password that somebody wrote into the admin Secret as the coming one
     expectOneWorkingLogin(bench);
   });
 
-  it('is given to the server where an earlier version may have written it, as it may be on its way', async () => {
+  it('is given to the server if an earlier version may have written it, as it may be on its way', async () => {
     const bench = await runningBench();
     const annotations = { 'mooring.dev/next-password-mark': null };
     await bench.kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { metadata: { annotations } });
@@ -403,7 +406,7 @@ describe('A password that somebody wrote into the admin Secret as the coming one
     expectOneWorkingLogin(bench);
   });
 
-  it('is not either in the place of one that is on its way', async () => {
+  it('nor is it given to the server in place of one that is on its way', async () => {
     const bench = await runningBench();
     await bench.annotate('mooring.dev/rotate-at', '1');
     await bench.pass();

@@ -5,12 +5,12 @@ import { SECRETS } from '../../kube/api.ts';
 import { LANDED_MS } from '../password-tries.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
-/** A Secret with an admin's password that nobody names any more stays for ever, and where that comes to work nobody finds it. */
-describe('Of several Secrets that the login was on its way to', () => {
+/** A Secret with an admin's password that nothing names any more stays for ever, and if that password comes to work, nobody finds it. */
+describe('Of several Secrets that the login was moving to', () => {
   const NAMES = ['orders-admin', 'second', 'third', 'fourth'];
   const left = (bench: KindBench) => NAMES.filter((name) => bench.secret(name) !== undefined);
 
-  /** Until no call can come to an end any more that gives the login to another one. */
+  /** Until no call can take effect any more that gives the login to another one. */
   const landed = (bench: KindBench) => passes(bench, LANDED_MS / 5_000 + 20);
 
   async function expectOnly(bench: KindBench, name: string): Promise<void> {
@@ -22,7 +22,7 @@ describe('Of several Secrets that the login was on its way to', () => {
     expect(bench.simulator.passwordIs('orders', 'admin', password)).toBe(true);
   }
 
-  /** Ready with the third name; of the call for the second one nobody heard. */
+  /** Ready with the third name; the call for the second one got no answer. */
   async function movedTwice(): Promise<KindBench> {
     const bench = await runningBench();
     await beginMove(bench, 'second');
@@ -31,7 +31,7 @@ describe('Of several Secrets that the login was on its way to', () => {
     return bench;
   }
 
-  /** Ready with the second name, while the first Secret has a coming password of which nobody heard. */
+  /** Ready with the second name, while the first Secret has a coming password whose call got no answer. */
   async function movedWhileReplaced(): Promise<KindBench> {
     const bench = await runningBench();
     const fault = bench.simulator.faults.add({
@@ -49,7 +49,7 @@ describe('Of several Secrets that the login was on its way to', () => {
   }
 
   it.each(['the same', 'a new'])(
-    'the one in between stays as long as it may get it, and goes then: %s process',
+    'the one in between stays as long as it may get the login, and goes then: %s process',
     async (process) => {
       const bench = await movedTwice();
       if (process === 'a new') await bench.restart();
@@ -61,7 +61,7 @@ describe('Of several Secrets that the login was on its way to', () => {
   );
 
   it.each(['the same', 'a new'])(
-    'the one in between is found soon where it gets it late: %s process',
+    'the one in between is found soon if it gets the login late: %s process',
     async (process) => {
       const bench = await movedTwice();
       if (process === 'a new') await bench.restart();
@@ -74,7 +74,7 @@ describe('Of several Secrets that the login was on its way to', () => {
     },
   );
 
-  it.each(['before', 'after'] as const)('all go, though the process ends %s the first of them does', async (when) => {
+  it.each(['before', 'after'] as const)('all go, even if the process ends %s the first of them does', async (when) => {
     const bench = await movedTwice();
     const remove = bench.kube.delete.bind(bench.kube);
     bench.kube.delete = async (...args) => {
@@ -89,7 +89,7 @@ describe('Of several Secrets that the login was on its way to', () => {
     await expectOnly(bench, 'third');
   });
 
-  it('the first one goes, though the name changes again while a call for it may still come to an end', async () => {
+  it('the first one goes, even if the name changes again while a call for it may still take effect', async () => {
     const bench = await movedWhileReplaced();
     await rename(bench, 'third');
     await bench.until('True Running');
@@ -97,7 +97,7 @@ describe('Of several Secrets that the login was on its way to', () => {
     await expectOnly(bench, 'third');
   });
 
-  it('the first one is found where it gets it after the name has changed again', async () => {
+  it('the first one is found if it gets the login after the name has changed again', async () => {
     const bench = await movedWhileReplaced();
     const { nextPassword = '' } = bench.secret() ?? {};
     await rename(bench, 'third');
@@ -110,7 +110,7 @@ describe('Of several Secrets that the login was on its way to', () => {
     await expectOnly(bench, 'third');
   });
 
-  it('all go where the name is taken back to the first of four, and its password is replaced before that', async () => {
+  it('all go if the name is taken back to the first of four, and its password is replaced before that', async () => {
     const bench = await runningBench();
     for (const name of ['second', 'third', 'fourth']) await beginMove(bench, name);
     await rename(bench, 'orders-admin');
@@ -122,7 +122,7 @@ describe('Of several Secrets that the login was on its way to', () => {
     await expectOnly(bench, 'orders-admin');
   });
 
-  it('one that was named only is forgotten each time that its name is taken back', async () => {
+  it('one that was only named is forgotten each time that its name is taken back', async () => {
     const bench = await runningBench();
     for (let time = 0; time < 4; time++) {
       await rename(bench, 'second');
@@ -136,7 +136,7 @@ describe('Of several Secrets that the login was on its way to', () => {
     }
   });
 
-  it('one that was written only goes at once where the name is taken back', async () => {
+  it('one that was only written goes at once if the name is taken back', async () => {
     const bench = await runningBench();
     await rename(bench, 'second');
     while (bench.secret('second') === undefined) await bench.pass();
@@ -148,7 +148,7 @@ describe('Of several Secrets that the login was on its way to', () => {
   });
 
   it.each(['orders-admin', 'third'])(
-    'one that was written only goes in time where the name becomes %s in a new process',
+    'one that was only written goes in time if the name becomes %s in a new process',
     async (name) => {
       const bench = await runningBench();
       await rename(bench, 'second');
@@ -171,7 +171,7 @@ describe('Of several Secrets that the login was on its way to', () => {
     expect(left(bench)).toEqual([]);
   });
 
-  it('none is read but when the login is tried', async () => {
+  it('none is read except when the login is tried', async () => {
     const bench = await runningBench();
     await beginMove(bench, 'second');
     await rename(bench, 'orders-admin');
@@ -187,7 +187,7 @@ describe('Of several Secrets that the login was on its way to', () => {
 });
 
 describe('While the login moves to another Secret', () => {
-  it('the cluster is not Ready from before the server hears of it until the status tells of that Secret', async () => {
+  it('the cluster is not Ready from before the server is called until the status names that Secret', async () => {
     const bench = await runningBench();
     await rename(bench, 'second');
     while (bench.secret('second') === undefined) await bench.pass();
@@ -201,7 +201,7 @@ describe('While the login moves to another Secret', () => {
     expect(bench.told).toEqual([expect.stringMatching(/^SecuringCredentials: /), expect.stringMatching(/^Running: /)]);
   });
 
-  it('back to one of which the status still tells, it is not Ready either', async () => {
+  it('the cluster is not Ready either if it moves back to one that the status still names', async () => {
     const bench = await runningBench();
     await beginMove(bench, 'second');
     await rename(bench, 'third');

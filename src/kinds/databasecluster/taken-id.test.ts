@@ -7,7 +7,7 @@ const list = (bench: KindBench) => connection(bench)?.poller.refresh();
 const deploys = ({ calls }: KindBench) => calls.filter((call) => call === 'deploy').length;
 
 describe('A DatabaseCluster whose id another cluster has', () => {
-  it('gets it when that one is gone', async () => {
+  it('gets the id when that one is gone', async () => {
     const bench = await kindBench();
     bench.simulator.deployForeign({ id: 'orders' });
     await list(bench);
@@ -21,18 +21,21 @@ describe('A DatabaseCluster whose id another cluster has', () => {
     ['Never', 'True Running', 1],
     ['IfExists', 'True Running', 1],
     ['MustExist', 'False ClusterNotFound', 0],
-  ])('waits for its end where that one is being destroyed (adoptionPolicy %s)', async (adoptionPolicy, then, made) => {
-    const bench = await kindBench({ spec: { adoptionPolicy }, knobs: { destroyMs: [20_000, 20_000] } });
-    bench.simulator.deployForeign({ id: 'orders' });
-    await connection(bench)?.client.destroy('orders');
-    await list(bench);
-    await bench.until('Unknown Destroying');
-    expect(bench.status().createdAt).toBeUndefined();
-    await bench.until(then);
-    expect(deploys(bench)).toBe(made);
-  });
+  ])(
+    'waits for the end of that one while it is being destroyed (adoptionPolicy %s)',
+    async (adoptionPolicy, then, made) => {
+      const bench = await kindBench({ spec: { adoptionPolicy }, knobs: { destroyMs: [20_000, 20_000] } });
+      bench.simulator.deployForeign({ id: 'orders' });
+      await connection(bench)?.client.destroy('orders');
+      await list(bench);
+      await bench.until('Unknown Destroying');
+      expect(bench.status().createdAt).toBeUndefined();
+      await bench.until(then);
+      expect(deploys(bench)).toBe(made);
+    },
+  );
 
-  it('takes it for no cluster of its own where its deploy ended at the exchange of the token', async () => {
+  it('does not treat that one as its own if its deploy ended while its token was exchanged', async () => {
     const bench = await kindBench();
     const fault = bench.simulator.faults.add({
       match: { operation: 'exchangeToken' },

@@ -9,7 +9,7 @@ import { DATABASE_CLUSTERS } from './resource.ts';
 const SPACE = 'shop/production';
 const INTERVAL_MS = 10 * 60_000;
 
-/** A cluster that is Ready, and a space that is not listed: of its tokens none is there, or nothing is. */
+/** A cluster that is Ready, and a space that is not listed: none of its tokens exists, or nothing at all does. */
 async function unobserved(connected = true): Promise<KindBench> {
   const bench = await runningBench();
   loseSight(bench, connected);
@@ -22,7 +22,7 @@ function loseSight(bench: KindBench, connected = true, factoryVersion = '1'): vo
   if (connected) connections.connect(SPACE, space(SPACE)?.spec ?? expect.unreachable(), [], FACTORY, factoryVersion);
 }
 
-/** As a process left it that ended between the server's taking a new password and the Secret's having it in place. */
+/** As left by a process that ended after the server accepted a new password and before the Secret had it in place. */
 async function amidRotation(): Promise<KindBench> {
   const bench = await runningBench();
   const { password = '' } = bench.secret() ?? {};
@@ -34,7 +34,7 @@ async function amidRotation(): Promise<KindBench> {
   return bench;
 }
 
-/** It is time to verify the login, and that is done. */
+/** The time to verify the login comes, and it is verified. */
 async function verify({ clock, pass }: KindBench) {
   await clock.advance(INTERVAL_MS);
   return pass();
@@ -44,7 +44,7 @@ const conditionOf = ({ status }: KindBench, type: string) =>
   status().conditions?.find((condition) => condition.type === type);
 
 describe('A cluster whose space is not observed', () => {
-  it('stays Ready while its login works, and has it verified without a call of the cloud', async () => {
+  it('stays Ready while its login works, and has it verified without a call to the cloud', async () => {
     const bench = await unobserved();
     const outcome = await bench.pass();
     expect(outcome).toMatchObject({ next: 'settled', requeueAfterMs: expect.any(Number) });
@@ -54,7 +54,7 @@ describe('A cluster whose space is not observed', () => {
     expect([bench.ready(), bench.told]).toEqual(['True Running', []]);
   });
 
-  it('is not Ready any more once its login does not work, and nothing is mended before the space is observed', async () => {
+  it('is no longer Ready once its login does not work, and nothing is fixed before the space is observed', async () => {
     const bench = await unobserved();
     bench.simulator.setPassword('orders', 'admin', 'set in the console');
     await verify(bench);
@@ -67,14 +67,14 @@ describe('A cluster whose space is not observed', () => {
     const told = bench.status();
     await verify(bench);
     expect(bench.status()).toEqual(told);
-    // What is on its server goes on as soon as it works again.
+    // Work on its server goes on as soon as the login works again.
     bench.simulator.setPassword('orders', 'admin', bench.secret()?.['password'] ?? '');
     await verify(bench);
     expect(conditionOf(bench, 'Available')).toMatchObject({ status: 'True', reason: 'LoginWorks' });
     expect(bench.ready()).toBe('Unknown WaitingForSpace');
   });
 
-  it('is not Ready any more once the login that new clusters come with works', async () => {
+  it('is no longer Ready once the factory login works', async () => {
     const bench = await unobserved();
     bench.simulator.setPassword('orders', 'admin', FACTORY.password);
     await bench.putSecret(
@@ -88,7 +88,7 @@ describe('A cluster whose space is not observed', () => {
     expect(conditionOf(bench, 'Available')?.status).toBe('False');
   });
 
-  it('is not Ready any more while its server cannot be used', async () => {
+  it('is no longer Ready while its server cannot be used', async () => {
     const bench = await unobserved();
     const fault = bench.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
     expect(await verify(bench)).toMatchObject({ next: 'retry', pace: 'soon' });
@@ -99,7 +99,7 @@ describe('A cluster whose space is not observed', () => {
     expect(conditionOf(bench, 'Available')?.status).toBe('True');
   });
 
-  it('stays Ready until its login should have been verified where there is no way to', async () => {
+  it('stays Ready until its login should have been verified if there is no way to do so', async () => {
     const bench = await unobserved(false);
     const outcome = await bench.pass();
     expect(bench.ready()).toBe('True Running');
@@ -117,7 +117,7 @@ describe('A cluster whose space is not observed', () => {
     await bench.until('True Running');
   });
 
-  it('has no login verified that it never had, or that is to rest', async () => {
+  it('does not have a login verified that it never had, or that should rest', async () => {
     const bench = await unobserved();
     await bench.edit({ state: 'Suspended' });
     await verify(bench);
@@ -125,7 +125,7 @@ describe('A cluster whose space is not observed', () => {
     expect(bench.ready()).toBe('Unknown WaitingForSpace');
   });
 
-  it('has the new password put in place that its server has taken already', async () => {
+  it('has the new password put in place that its server has accepted already', async () => {
     const bench = await amidRotation();
     loseSight(bench);
     for (let n = 0; n < 4; n++) await bench.pass();
@@ -135,7 +135,7 @@ describe('A cluster whose space is not observed', () => {
     expect(bench.calls).not.toContain('server updateUser');
   });
 
-  it('is not Ready where its server signs in with any password, and no password is put in place', async () => {
+  it('is not Ready if its server signs in with any password, and no password is put in place', async () => {
     const bench = await amidRotation();
     bench.simulator.setKnobs({ acceptsAnyPassword: true });
     loseSight(bench);
@@ -145,7 +145,7 @@ describe('A cluster whose space is not observed', () => {
     expect(bench.secret()?.['nextPassword']).toBeDefined();
   });
 
-  it('stays available to what is on it where another Secret is named, which cannot get the login now', async () => {
+  it('stays available to what is on it if another Secret is named, which cannot get the login now', async () => {
     const bench = await unobserved();
     await bench.edit({ adminCredentials: { secretName: 'other' } });
     for (let n = 0; n < 4; n++) await bench.pass();
@@ -155,7 +155,7 @@ describe('A cluster whose space is not observed', () => {
     expect(bench.status().credentials?.secretName).toBe('orders-admin');
   });
 
-  it('says of a Secret that is gone what to do, and not that it is refused', async () => {
+  it('says what to do about a Secret that is gone, and not that it is refused', async () => {
     const bench = await runningBench();
     await bench.restart();
     loseSight(bench);
@@ -176,10 +176,10 @@ describe('A cluster whose space is not observed', () => {
     expect(bench.ready()).toBe('True Running');
   });
 
-  it('has its login sent to no address that the space does not make of a server of its own', async () => {
+  it('has its login sent to no address that is not one of its own servers in the space', async () => {
     const bench = await runningBench();
     const { credentials, endpoint: allowed = '' } = bench.status();
-    // As a process with --allow-http, with another serverURL, or whoever may write the status left it.
+    // As left by a process with --allow-http or with another serverURL, or by somebody who may write the status.
     const endpoint = allowed.replace('https:', 'http:');
     const [object] = bench.kube.all(DATABASE_CLUSTERS);
     await bench.kube.patch(
@@ -199,7 +199,7 @@ describe('A cluster whose space is not observed', () => {
   });
 });
 
-describe('decideCluster() of what was found of a login while the space is not observed', () => {
+describe('decideCluster() on what was found of a login while the space is not observed', () => {
   const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
   type Tried = Extract<LoginObservation, { login: 'tried' }>;
   const running = () => aCluster().healthy().withStatus({ state: 'running' });
@@ -212,16 +212,16 @@ describe('decideCluster() of what was found of a login while the space is not ob
   it.each<[string, Partial<Tried>]>([
     ['any password is accepted', { working: 'next', next: 'ours', factoryAlive: undefined, acceptsAny: true }],
     ['its user may not manage others', { powerless: 'ops' }],
-    ['the login that new clusters come with is of another user', { factoryAlive: true, managedBy: 'ops' }],
-    ['the login that new clusters come with is the one that works', { working: 'factory', factoryAlive: undefined }],
-    ['only a session goes on', { working: 'held', factoryAlive: undefined }],
-  ])('is not Ready where %s', (_what, found) => {
+    ['the factory login belongs to another user', { factoryAlive: true, managedBy: 'ops' }],
+    ['the factory login is the one that works', { working: 'factory', factoryAlive: undefined }],
+    ['only a session still works', { working: 'held', factoryAlive: undefined }],
+  ])('is not Ready if %s', (_what, found) => {
     const decision = decideCluster(running().subject, waiting(tried(found)), NOW_MS);
     expect(outline(decision).ready).toBe('Unknown WaitingForSpace');
     expect(decision.status?.credentials).toBeUndefined();
   });
 
-  it('is not Ready either where others have found that its server is down, and says so once', () => {
+  it('is not Ready either if others have found that its server is down, and says so once', () => {
     const login = {
       login: 'unreachable',
       message: 'not tried, as calls have failed',
@@ -240,7 +240,7 @@ describe('decideCluster() of what was found of a login while the space is not ob
     expect(outline(throttled).ready).toBe('as before');
   });
 
-  it('claims no factory login for retired that was not tried', () => {
+  it('does not claim that a factory login is retired that was not tried', () => {
     const { subject } = running()
       .withCondition('Ready', 'Unknown', 'WaitingForSpace')
       .withCondition('CredentialsSecured', 'False', 'NotYet');
@@ -249,7 +249,7 @@ describe('decideCluster() of what was found of a login while the space is not ob
     expect(decided(decision, 'CredentialsSecured')?.status).toBe('False');
   });
 
-  it('writes nothing anew of what waited before, while a new process is only about to list the space', () => {
+  it('does not rewrite what waited before while a new process is only about to list the space', () => {
     const { subject } = running().withCondition('Ready', 'Unknown', 'WaitingForSpace');
     const decision = decideCluster(subject, waiting({ login: 'settled', verifyInMs: 1 }, true), NOW_MS);
     expect(outline(decision).ready).toBe('as before');

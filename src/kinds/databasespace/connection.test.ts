@@ -37,7 +37,7 @@ function bench(options: Partial<ConnectionsOptions> = {}, dialect: Dialect = 'do
 }
 
 describe('SpaceConnections', () => {
-  it('share one List among all who mean the same space with the same tokens', async () => {
+  it('share one List among everybody who means the same space with the same tokens', async () => {
     const { connections, spec, of, simulator, told } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     connections.connect('b/two', spec(), TOKENS, LOGIN, '1');
@@ -53,7 +53,7 @@ describe('SpaceConnections', () => {
     ]);
   });
 
-  it('get one access token for all spaces of a cloud that have the same API token, where that is reached alike', async () => {
+  it('get one access token for all spaces of a cloud that have the same API token, if the cloud is reached the same way', async () => {
     const { connections, spec, of, simulator } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     connections.connect('a/two', spec({ spaceID: 'staging' }), TOKENS, LOGIN, '1');
@@ -71,7 +71,7 @@ describe('SpaceConnections', () => {
     expect(simulator.count('exchangeToken')).toBe(3);
   });
 
-  it('keep the access token of an API token that stays, where another one is added', async () => {
+  it('keep the access token of an API token that stays when another one is added', async () => {
     const { connections, spec, of, simulator } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     await of('a/one').client.authenticate('admin');
@@ -80,7 +80,7 @@ describe('SpaceConnections', () => {
     expect(simulator.count('exchangeToken')).toBe(1);
   });
 
-  it('keep what was learned of the limit of a cloud where an API token is replaced', async () => {
+  it('keep what was learned about the limit of a cloud when an API token is replaced', async () => {
     const asked: string[] = [];
     const transport = scriptedTransport(({ url }) => {
       asked.push(new URL(url).pathname);
@@ -102,7 +102,7 @@ describe('SpaceConnections', () => {
     expect(lists()).toBe(2);
   });
 
-  it('show no space what was sent for another one of the same cloud', async () => {
+  it('never show a space what was sent for another one of the same cloud', async () => {
     const repeated = `it was ${TOKENS[0].clientSecret}`;
     const transport = scriptedTransport(() => ({ status: 500, body: { code: 'C', message: repeated } }));
     const { connections, spec, of } = bench({ transport: () => transport });
@@ -112,7 +112,7 @@ describe('SpaceConnections', () => {
     await expect(of('a/two').client.authenticate()).rejects.toThrow('it was [redacted]');
   });
 
-  it('tell of the clusters of a space that comes back as of one that is new', async () => {
+  it('report the clusters of a space that comes back as those of a new one', async () => {
     const { connections, spec, of, simulator, told } = bench();
     simulator.deployForeign({ id: 'orders' });
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
@@ -129,7 +129,7 @@ describe('SpaceConnections', () => {
     ]);
   });
 
-  it('tell whoever joins a List that goes on already', async () => {
+  it('report to everybody who joins a List that is already running', async () => {
     const { connections, spec, of, told } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     await of('a/one').poller.refresh();
@@ -138,7 +138,7 @@ describe('SpaceConnections', () => {
     expect(told).toEqual(['b/two listed first']);
   });
 
-  it('tell when the same space means something else by now', async () => {
+  it('report when the same space now means something else', async () => {
     const { connections, spec, of, told } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     await of('a/one').poller.refresh();
@@ -148,14 +148,14 @@ describe('SpaceConnections', () => {
     expect(told).toEqual(['a/one listed first']);
   });
 
-  it('have one version of the factory login while it is the same, whatever else changes its Secret', () => {
+  it('have one version of the factory login while it is the same, whatever else changes in its Secret', () => {
     const { connections, spec, of } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     connections.connect('a/one', spec(), TOKENS, { ...LOGIN }, '2');
     expect(of('a/one').factoryVersion).toBe('1');
   });
 
-  /** A cluster of three servers, of which the first takes changes. */
+  /** A cluster of three servers, the first of which accepts changes. */
   async function ofThree() {
     const { connections, spec, of, simulator, clock, told } = bench({}, 'field');
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
@@ -187,7 +187,7 @@ describe('SpaceConnections', () => {
     };
   }
 
-  it('go by what one server says of the primary for a minute, and hear no other meanwhile', async () => {
+  it('go by what one server says of the primary for a minute, and accept no other meanwhile', async () => {
     const { clock, told, servers, isNamedBy, refuses } = await ofThree();
     const [primary, one, other] = servers;
     expect(isNamedBy(one)).toBeUndefined();
@@ -201,7 +201,7 @@ describe('SpaceConnections', () => {
     expect(isNamedBy(other)).toBe(primary);
   });
 
-  it('hear of the primary that runs as soon as the one that was named runs no more', async () => {
+  it('learn the primary that runs as soon as the one that was named stops running', async () => {
     const { told, servers, isNamedBy, refuses, elect } = await ofThree();
     const [first, second, third] = servers;
     await elect(second);
@@ -211,14 +211,14 @@ describe('SpaceConnections', () => {
     await refuses(first);
     expect(isNamedBy(first)).toBe(third);
     expect(told).toEqual(['a/one clusters three']);
-    // Of one that does not run either they hear no sooner.
+    // They learn no sooner of one that does not run either.
     await elect(second, [second, third]);
     await refuses(first);
     expect(isNamedBy(first)).toBe(third);
     expect(told).toEqual([]);
   });
 
-  it('end a List that nobody means any more', async () => {
+  it('end a List that nobody needs any more', async () => {
     const { connections, spec, of, simulator, clock } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     connections.connect('b/two', spec(), TOKENS, LOGIN, '1');
@@ -233,7 +233,7 @@ describe('SpaceConnections', () => {
     expect(connections.get('b/two')).toBeUndefined();
   });
 
-  it('list as often as the most eager asks for', async () => {
+  it('list as often as the shortest interval asks for', async () => {
     const { connections, spec, of, simulator, clock } = bench();
     connections.connect('a/one', spec({ pollInterval: '60s' }), TOKENS, LOGIN, '1');
     connections.connect('b/two', spec({ pollInterval: '10s' }), TOKENS, LOGIN, '1');
@@ -282,7 +282,7 @@ describe('SpaceConnections', () => {
     expect(connections.get('a/one')).toBeUndefined();
   });
 
-  it('trust what the space says to trust', () => {
+  it('trust the certificates that the space says to trust', () => {
     const trusted: (string | undefined)[] = [];
     const { connections, spec } = bench({
       transport: (ca) => {
@@ -295,7 +295,7 @@ describe('SpaceConnections', () => {
     expect(trusted).toEqual([`${FIRST.cert.trim()}\n${SECOND.cert.trim()}`]);
   });
 
-  it('make no new List where a caBundle has other words around the same certificates', () => {
+  it('make no new List if a caBundle has other text around the same certificates', () => {
     const { connections, spec } = bench();
     const connect = (pem: string) => connections.connect('a/one', spec({ caBundle: base64(pem) }), TOKENS, LOGIN, '1');
     connect(`# of January\n${FIRST.cert}`);
@@ -307,7 +307,7 @@ describe('SpaceConnections', () => {
     ['-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', /^Certificate 1 in spec.caBundle cannot be read/],
     [FIRST.cert.replace(/-+END.*/, '') + SECOND.cert, /^Certificate 1 in spec.caBundle cannot be read/],
     [`${FIRST.cert}\n${SECOND.cert.replace(/MII./, '')}`, /^Certificate 2 in spec.caBundle cannot be read/],
-  ])('refuse what is no certificate, and go on with what they had: %s', (pem, message) => {
+  ])('refuse what is not a certificate, and go on with what they had: %s', (pem, message) => {
     const { connections, spec, of } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     const before = of('a/one');
@@ -325,7 +325,7 @@ describe('SpaceConnection.serverURL()', () => {
     ['https://{host}:{port}', 'db.test', 'https://db.test:443'],
     ['https://{host}.proxy.test/{port}', 'db:8000', 'https://db.proxy.test/8000'],
     ['https://{host}:{port}', '[::1]:8000', 'https://[::1]:8000'],
-  ])('makes of %s and %s: %s', (serverURL, address, url) => {
+  ])('makes %s and %s into %s', (serverURL, address, url) => {
     const { connections, spec, of } = bench();
     connections.connect('a/one', spec({ serverURL }), TOKENS, LOGIN, '1');
     expect(of('a/one').serverURL(address)).toBe(url);
@@ -352,7 +352,7 @@ describe('SpaceConnection.serverURL()', () => {
       'db:1?',
       '',
     ],
-  ])('refuses %j, which is no host and port, before anybody is called', (address) => {
+  ])('refuses %j, which is not a host and port, before any call', (address) => {
     const { connections, spec, of } = bench();
     connections.connect('a/one', spec({ serverURL: 'https://{host}:{port}' }), TOKENS, LOGIN, '1');
     expect(() => of('a/one').serverURL(address)).toThrow('is not the host and port of a server');

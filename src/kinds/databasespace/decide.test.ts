@@ -69,7 +69,7 @@ describe('decideSpace()', () => {
   it.each([
     ['Unknown SecretNotFound', 'Reconciling', new TransientError('SecretNotFound', 'Secret "a" is not there')],
     ['False SecretKeyMissing', 'Stalled', new TerminalError('SecretKeyMissing', 'Secret "a" has no value')],
-  ])('says that the tokens are not valid any more, and why: %s', (said, summary, missing) => {
+  ])('says that the tokens are no longer valid, and why: %s', (said, summary, missing) => {
     const known = { type: 'CredentialsValid', status: 'True', reason: 'TokensExchanged', message: '' } as const;
     const conditions = [...(ready.subject.status.conditions ?? []), { ...known, lastTransitionTime: '' }];
     const given = ready.but({ status: { ...ready.subject.status, conditions } });
@@ -82,9 +82,9 @@ describe('decideSpace()', () => {
       reason: missing.reason,
       message: missing.message,
     });
-    // What is there of them is kept all the same.
+    // What exists of them is kept all the same.
     expect(decision.status?.keptSecrets).toEqual(['cloud-admin']);
-    // And without it the clusters cannot go.
+    // And without it the clusters cannot be deleted.
     const going = decideSpace(given.but({ deleting: true }).subject, seen);
     expect(outline(going)).toMatchObject({ ready: said, steps: [] });
     expect(conditionOf(going, 'Ready')).toMatchObject({
@@ -95,14 +95,14 @@ describe('decideSpace()', () => {
   it.each([
     ['later and later', new TransientError('SecretNotFound', 'Secret "a" is not there'), 'later'],
     ['slowly', new TerminalError('SecretKeyMissing', 'Secret "a" has no value'), 'slowly'],
-  ])('looks %s for what a person is to bring, as the watch tells when it comes', (_how, why, comesBack) => {
+  ])('looks %s for what a person should provide, as the watch reports when it appears', (_how, why, comesBack) => {
     for (const lacksToken of [true, false]) {
       const decision = decideSpace(ready.subject, { ...aSpaceObservation(), cloud: { why, lacksToken } });
       expect(outline(decision)).toMatchObject({ steps: [], comesBack });
     }
   });
 
-  it('says nothing of the tokens where something else keeps the space from being connected', () => {
+  it('says nothing of the tokens if something else keeps the space from being connected', () => {
     const known = { type: 'CredentialsValid', status: 'True', reason: 'TokensExchanged', message: '' } as const;
     const conditions = [...(ready.subject.status.conditions ?? []), { ...known, lastTransitionTime: '' }];
     const given = ready.but({ status: { ...ready.subject.status, conditions } });
@@ -123,7 +123,7 @@ describe('decideSpace()', () => {
     ['lost', 'False CloudUnreachable', 'Reconciling'],
     ['throttled', 'False CloudThrottled', 'Reconciling'],
     ['badAnswer', 'False CloudAnswerUnusable', 'Reconciling'],
-  ])('tells of a List that ends with %s', (kind, said, summary) => {
+  ])('reports a List that ends with %s', (kind, said, summary) => {
     const decision = decideSpace(ready.subject, aSpaceObservation({ listError: apiError(kind) }));
     expect(outline(decision)).toMatchObject({ ready: said, summary });
     expect(conditionOf(decision, 'Ready')?.message).not.toMatch(/\.$/);
@@ -152,7 +152,7 @@ describe('decideSpace()', () => {
     expect(outline(decideSpace(aSpace().subject, neverListed)).ready).toBe('Unknown CloudThrottled');
   });
 
-  it('knows since when an outage lasts that began before this process did', () => {
+  it('knows since when an outage lasts that began before this process', () => {
     const lastTransitionTime = '2026-11-20T11:00:00Z';
     const before = {
       type: 'Ready',
@@ -166,11 +166,11 @@ describe('decideSpace()', () => {
     const say = (changes: Parameters<typeof aSpaceObservation>[0]) =>
       conditionOf(decideSpace(given, aSpaceObservation({ ...seen, ...changes }), NOW_MS + 10_000), 'Ready')?.message;
     expect(say({ inventory: undefined })).toContain('since 2026-11-20T11:00:00Z');
-    // It was reached since: this is another outage.
+    // It was reached in between: this is another outage.
     expect(say({})).toContain('since 2026-11-20T12:00:00Z');
   });
 
-  it('names the Secrets where a List is refused for its token', () => {
+  it('names the Secrets if a List is refused for its token', () => {
     const decision = decideSpace(ready.subject, aSpaceObservation({ listError: apiError('unauthorized') }));
     expect(conditionOf(decision, 'Ready')?.message).toMatch(/in Secrets "cloud-read", "cloud-write", "cloud-admin"$/);
   });
@@ -187,22 +187,19 @@ describe('decideSpace()', () => {
     ['unreachable', 9_000],
     ['lost', 9_000],
     ['unavailable', 9_000],
-  ] as const)(
-    'tells at once of Lists that end with %s where the space was not Ready, or was never listed',
-    (...given) => {
-      const [kind, forMs] = given;
-      const seen = { listError: apiError(kind), failingSinceMs: NOW_MS };
-      const isReady = (subject: SpaceSubject, ms: number = forMs) =>
-        outline(decideSpace(subject, aSpaceObservation(seen), NOW_MS + ms)).ready === 'True Observed';
-      expect(isReady(ready.subject)).toBe(true);
-      expect(isReady(ready.subject, forMs + 1_000)).toBe(false);
-      expect(isReady(aSpace().subject)).toBe(false);
-      const neverListed = aSpaceObservation({ ...seen, inventory: undefined });
-      expect(outline(decideSpace(ready.subject, neverListed, NOW_MS + forMs)).ready).toMatch(/^False Cloud/);
-    },
-  );
+  ] as const)('reports at once Lists that end with %s if the space was not Ready, or was never listed', (...given) => {
+    const [kind, forMs] = given;
+    const seen = { listError: apiError(kind), failingSinceMs: NOW_MS };
+    const isReady = (subject: SpaceSubject, ms: number = forMs) =>
+      outline(decideSpace(subject, aSpaceObservation(seen), NOW_MS + ms)).ready === 'True Observed';
+    expect(isReady(ready.subject)).toBe(true);
+    expect(isReady(ready.subject, forMs + 1_000)).toBe(false);
+    expect(isReady(aSpace().subject)).toBe(false);
+    const neverListed = aSpaceObservation({ ...seen, inventory: undefined });
+    expect(outline(decideSpace(ready.subject, neverListed, NOW_MS + forMs)).ready).toMatch(/^False Cloud/);
+  });
 
-  it('knows only what it has seen: no clusters before a List, no versions where they cannot be told', () => {
+  it('reports only what it has seen: no clusters before a List, no versions if they cannot be listed', () => {
     const refused = [{ secretName: 'cloud-write', error: apiError('unauthorized', 401) }];
     expect(decideSpace(ready.subject, aSpaceObservation({ refused, inventory: undefined })).status).toEqual({
       keptSecrets: null,
@@ -227,7 +224,7 @@ describe('decideSpace()', () => {
     expect(conditionOf(observes, 'CredentialsValid')?.message).toBe('Every API token was exchanged');
   });
 
-  it('takes a List that ends with what is no answer for a cloud that is not reached', () => {
+  it('treats a List that ends with no usable answer as a cloud that cannot be reached', () => {
     const decision = decideSpace(ready.subject, aSpaceObservation({ listError: new Error('oops') }));
     expect(outline(decision).ready).toBe('False CloudUnreachable');
     expect(conditionOf(decision, 'Ready')?.message).toBe('oops. Next try within a minute');
@@ -238,7 +235,7 @@ describe('decideSpace()', () => {
     ['answered', 'unavailable', 503, 1, 'said no'],
     ['held back for another spec', 'unavailable', undefined, 0, 'said no'],
     ['held back for another reason', 'throttled', undefined, 1, 'said no'],
-  ] as const)('leaves what was told of an outage as it is while Lists are %s', (...given) => {
+  ] as const)('leaves what was reported of an outage as it is while Lists are %s', (...given) => {
     const [, kind, status, observedGeneration, message] = given;
     const told = { type: 'Ready', status: 'False', reason: 'CloudUnreachable', message: 'As first told' } as const;
     const conditions = [{ ...told, observedGeneration, lastTransitionTime: '' }];
@@ -256,12 +253,12 @@ describe('decideSpace()', () => {
       { neededBy: ['shop/orders'], keptSecrets: ['a'], leavingSecrets: ['a', 'b'] },
       'deleting these DatabaseClusters may need them: shop/orders',
     ],
-  ])('says why a Secret that was deleted is still there that %s', (_what, needs, why) => {
+  ])('says why a deleted Secret still exists that %s', (_what, needs, why) => {
     const decision = decideSpace(ready.subject, aSpaceObservation({}, needs));
     expect(conditionOf(decision, 'Ready')?.message).toContain(`only because ${why}. `);
   });
 
-  it('keeps what clusters need also while it is being deleted, says what else it sees, and does nothing more', () => {
+  it('keeps what clusters need even while it is being deleted, says what else it sees, and does nothing more', () => {
     const neededBy = Array.from({ length: 10 }, (_, index) => `shop/cluster-${index}`);
     const needs = { neededBy, freeSecrets: ['cloud-admin'] };
     const status = { ...ready.subject.status, keptSecrets: ['cloud-admin'] };
@@ -276,7 +273,7 @@ describe('decideSpace()', () => {
     expect(conditionOf(stuck, 'CredentialsValid')?.message).not.toContain('being deleted');
   });
 
-  it('tells of a Secret that somebody has deleted: why it is still there, and what to do', () => {
+  it('reports a Secret that somebody has deleted: why it still exists, and what to do', () => {
     const needs = { neededBy: ['shop/orders'], keptSecrets: ['cloud-admin'], leavingSecrets: ['cloud-admin'] };
     const decision = decideSpace(ready.subject, aSpaceObservation({}, needs));
     expect(outline(decision)).toMatchObject({ ready: 'True SecretDeleting', summary: 'none' });
@@ -317,12 +314,12 @@ describe('decideSpace()', () => {
     expect(decideSpace(ready.subject, aSpaceObservation()).status?.keptSecrets).toBeNull();
   });
 
-  it('lets go of the Secrets that nothing needs any more', () => {
+  it('releases the Secrets that nothing needs any more', () => {
     const decision = decideSpace(ready.subject, aSpaceObservation({}, { keptSecrets: ['cloud-admin'] }));
     expect(decision.steps).toEqual([{ do: 'FreeSecret', name: 'cloud-admin' }]);
   });
 
-  it('lets go of the Secrets that the spec does not name any more, also while others are needed', () => {
+  it('releases the Secrets that the spec no longer names, even while others are needed', () => {
     const needs = { neededBy: ['shop/orders'], keptSecrets: ['cloud-admin'], staleSecrets: ['cloud-old'] };
     const free = { do: 'FreeSecret', name: 'cloud-old' };
     expect(decideSpace(ready.subject, aSpaceObservation({}, needs)).steps).toEqual([free]);
@@ -352,7 +349,7 @@ describe('decideSpace()', () => {
     });
   });
 
-  it('tells a cloud that answers nonsense from one that does not answer', () => {
+  it('distinguishes a cloud that answers nonsense from one that does not answer', () => {
     const said = decideSpace(ready.subject, aSpaceObservation({ listError: apiError('badAnswer', 200) }));
     expect(outline(said)).toMatchObject({ ready: 'False CloudAnswerUnusable', summary: 'Reconciling' });
     expect(conditionOf(said, 'Ready')?.message).toContain('Check that baseURL is');

@@ -26,7 +26,7 @@ test('DatabaseSpaces of one namespace take turns with those of others', () => {
   expect(groupOf('mallory', 'one')).not.toBe(groupOf('shop', 'production'));
 });
 
-test("a DatabaseSpace that is abandoned lets go of its Secrets, and of nobody else's", async () => {
+test("a DatabaseSpace that is abandoned releases its Secrets, and nobody else's", async () => {
   const kube = new FakeKube({ now: () => 0, random: createSeededRandom(1) });
   const { metadata } = aSpace().subject;
   const ours = secretFinalizer({ metadata });

@@ -42,7 +42,7 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
     await put(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: `${level}-secret-0123456789` });
   await put('factory-login', { username: 'admin', password: 'password' });
   const observeAny = (given: SpaceBuilder = aSpace()) => observeSpace(world, given.subject, signal);
-  /** Of a space whose tokens are there. */
+  /** Of a space whose tokens exist. */
   const observe = async (given?: SpaceBuilder) => {
     const { cloud, ...rest } = await observeAny(given);
     if (cloud !== undefined && 'why' in cloud) throw cloud.why;
@@ -52,7 +52,7 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
 }
 
 describe('observeSpace()', () => {
-  it('lists the space, and which of its clusters nobody stands for', async () => {
+  it('lists the space, and which of its clusters no object stands for', async () => {
     const { simulator, observe } = await bench();
     for (const id of ['zoo', 'orders', 'attic']) simulator.deployForeign({ id });
     const { cloud } = await observe();
@@ -77,7 +77,7 @@ describe('observeSpace()', () => {
     expect(cloud?.inventory).toMatchObject({ total: 3, managed: 2, unmanaged: [{ clusterID: 'zoo' }] });
   });
 
-  it('shows no more than fifty clusters that nobody stands for', async () => {
+  it('shows no more than fifty clusters that no object stands for', async () => {
     const { simulator, observe } = await bench();
     for (let index = 0; index < 60; index++) simulator.deployForeign({ id: `c${index}` });
     const { cloud } = await observe();
@@ -120,7 +120,7 @@ describe('observeSpace()', () => {
     expect(cloud?.versions).toContain('3.5.0');
     expect(simulator.count('list')).toBe(1);
 
-    // A token that was refused is not tried again with each pass, but when a person asks.
+    // A token that was refused is not tried again at each pass, but when a person asks.
     simulator.resetCounters();
     expect((await observe()).cloud?.refused).toHaveLength(2);
     expect(simulator.count('exchangeToken')).toBe(0);
@@ -138,7 +138,7 @@ describe('observeSpace()', () => {
     expect(simulator.count('list')).toBe(0);
   });
 
-  it('does not wait with the List because one token is refused and the cloud does not answer to the next', async () => {
+  it('does not delay the List because one token is refused and the cloud does not answer for the next', async () => {
     const { simulator, put, observe } = await bench();
     await put('cloud-read', { clientID: 'read-id', clientSecret: 'wrong-secret-value' });
     simulator.faults.add({ match: { operation: 'exchangeToken' }, effect: '5xx', skip: 1, times: 1 });
@@ -147,14 +147,14 @@ describe('observeSpace()', () => {
     expect(cloud).toMatchObject({ exchanged: false, inventory: { total: 0 } });
   });
 
-  it('is whole also where the versions cannot be asked for', async () => {
+  it('is complete even if the versions cannot be listed', async () => {
     const { simulator, observe } = await bench();
     simulator.faults.add({ match: { operation: 'listVersions' }, effect: '5xx' });
     const { cloud } = await observe(aSpace().but({ status: { observedGeneration: 0, availableVersions: ['3.4.0'] } }));
     expect(cloud).toMatchObject({ inventory: { total: 0 }, listError: undefined, versions: ['3.4.0'] });
   });
 
-  it('tells why the cloud is not reached, not that it was not tried', async () => {
+  it('says why the cloud cannot be reached, not that it was not tried', async () => {
     const { simulator, observe } = await bench();
     simulator.faults.add({ match: { api: 'cloud' }, effect: 'outage' });
     for (let pass = 0; pass < 3; pass++) {
@@ -163,7 +163,7 @@ describe('observeSpace()', () => {
     }
   });
 
-  it('connects anew when a Secret has changed', async () => {
+  it('connects again when a Secret has changed', async () => {
     const { put, observe } = await bench();
     await put('cloud-admin', { clientID: 'admin-id', clientSecret: 'wrong-secret-value' });
     expect((await observe()).cloud?.refused).toHaveLength(1);
@@ -171,7 +171,7 @@ describe('observeSpace()', () => {
     expect((await observe()).cloud?.refused).toEqual([]);
   });
 
-  it('does not take a cloud that is not reached for one that refuses', async () => {
+  it('does not treat a cloud that cannot be reached as one that refuses', async () => {
     const { simulator, observe } = await bench();
     simulator.faults.add({ match: { api: 'cloud' }, effect: 'outage' });
     const { cloud } = await observe();
@@ -179,7 +179,7 @@ describe('observeSpace()', () => {
     expect(cloud?.listError).toBeDefined();
   });
 
-  it('names a Secret or key of an API token that is missing, also where the space was connected', async () => {
+  it('names a Secret or key of an API token that is missing, even if the space was connected', async () => {
     const { kube, put, observeAny: observe } = await bench();
     await observe();
     await put('cloud-read', { clientID: 'read-id' });
@@ -190,7 +190,7 @@ describe('observeSpace()', () => {
     expect((await observe()).cloud).toMatchObject({ exchanged: true });
   });
 
-  it('connects to servers, and asks nothing of the cloud, where a token was missing from the start', async () => {
+  it('connects to servers, and asks nothing of the cloud, if a token was missing from the start', async () => {
     const { simulator, world, kube, put, observeAny: observe } = await bench();
     const connection = () => world.connections.get(aSpace().subject.key);
     kube.remove(SECRETS, { namespace: 'shop', name: 'cloud-read' });
@@ -227,19 +227,19 @@ describe('observeSpace()', () => {
     });
   });
 
-  it('names a Secret of the login that new clusters come with that is missing', async () => {
+  it('names a missing Secret of the factory login', async () => {
     const { kube, observeAny: observe } = await bench();
     kube.remove(SECRETS, { namespace: 'shop', name: 'factory-login' });
     expect((await observe()).cloud).toMatchObject({ why: { reason: 'SecretNotFound' }, lacksToken: false });
   });
 
-  it('tells of a URL that is not allowed', async () => {
+  it('reports a URL that is not allowed', async () => {
     const { observeAny: observe } = await bench();
     const { cloud } = await observe(aSpace().with({ baseURL: 'http://cloud.example.com' }));
     expect(cloud).toMatchObject({ why: { reason: 'BaseURLNotAllowed' }, lacksToken: false });
   });
 
-  it('asks an address where no token is exchanged once, not for the tokens and for the List', async () => {
+  it('asks an address that exchanges no token only once, not for both the tokens and the List', async () => {
     const { simulator, world, observe } = await bench();
     simulator.faults.add({ match: { operation: 'exchangeToken' }, effect: 'errorBefore', status: 404 });
     const { cloud } = await observe();
@@ -249,7 +249,7 @@ describe('observeSpace()', () => {
     expect(simulator.count('exchangeToken')).toBe(1);
   });
 
-  it('takes no Secret that Mooring wrote for the login that new clusters come with', async () => {
+  it('accepts no Secret that Mooring wrote as the factory login', async () => {
     const { kube, put, observe } = await bench();
     await put('orders-admin', { username: 'admin', password: 'a-published-password' });
     const labels = { 'app.kubernetes.io/managed-by': 'mooring', 'mooring.dev/cluster': 'orders' };
@@ -264,7 +264,7 @@ describe('observeSpace()', () => {
     expect(simulator.inspect().requests).toEqual([]);
   });
 
-  it('tells which Secrets are kept for those who need it', async () => {
+  it('says which Secrets are kept for those who need it', async () => {
     const { world, observe } = await bench({ neededBy: () => ['shop/orders'] });
     await world.secrets.keep('shop', 'cloud-admin', secretFinalizer(aSpace().subject), true);
     expect(await observe()).toMatchObject({
@@ -275,14 +275,14 @@ describe('observeSpace()', () => {
     });
   });
 
-  it('tells which Secrets are kept though the spec names others by now', async () => {
+  it('says which Secrets are kept even if the spec names others now', async () => {
     const { world, put, observe } = await bench({ neededBy: () => ['shop/orders'] });
     await put('cloud-old', {});
     await world.secrets.keep('shop', 'cloud-old', secretFinalizer(aSpace().subject), true);
     expect(await observe()).toMatchObject({ keptSecrets: [], staleSecrets: ['cloud-old'] });
   });
 
-  it('tells of a Secret that its status names as kept, though the cache has not seen that it is', async () => {
+  it('reports a Secret that its status names as kept, even if the cache has not seen that it is', async () => {
     const { world, kube } = await bench();
     await world.secrets.keep('shop', 'cloud-admin', secretFinalizer(aSpace().subject), true);
     const behind = createSecrets(kube, { ...secretsOf(kube), withFinalizer: () => [] });
@@ -291,7 +291,7 @@ describe('observeSpace()', () => {
     expect(keptSecrets).toEqual(['cloud-admin']);
   });
 
-  it('does not try to keep a Secret that is going already', async () => {
+  it('does not try to keep a Secret that is being deleted already', async () => {
     const { world, kube, observe } = await bench({ neededBy: () => ['shop/orders'] });
     await world.secrets.keep('shop', 'cloud-admin', 'example.com/other', true);
     kube.remove(SECRETS, { namespace: 'shop', name: 'cloud-admin' });

@@ -5,13 +5,13 @@ const HERE = { baseURL: 'https://cloud.example.com', teamID: 'acme', spaceID: 'p
 
 describe('placeOf()', () => {
   it.each(['https://cloud.example.com/', 'https://CLOUD.example.com', 'https://cloud.example.com:443//'])(
-    'takes %s for the same cloud',
+    'treats %s as the same cloud',
     (baseURL) => {
       expect(placeOf({ ...HERE, baseURL })).toEqual(HERE);
     },
   );
 
-  it('keeps what is no URL as it is', () => {
+  it('keeps what is not a URL as it is', () => {
     expect(placeOf({ ...HERE, baseURL: 'nowhere' }).baseURL).toBe('nowhere');
   });
 });

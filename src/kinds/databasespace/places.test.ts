@@ -19,7 +19,7 @@ test('SpacePlaces knows all DatabaseSpaces that name one place, whatever their t
   expect(isWhere(places, 'd/four')).toEqual([undefined, []]);
 });
 
-test('SpacePlaces goes with the specs, and keeps what stays as it is', () => {
+test('SpacePlaces follows the specs, and keeps what stays as it is', () => {
   const places = new SpacePlaces();
   for (const key of ['a/one', 'b/two']) places.changed(key, named({}));
   const before = places.get('b/two');

@@ -28,6 +28,6 @@ test('parseSpec() of a space names a wrong duration and an unknown level', () =>
   );
 });
 
-test('parseStatus() of a space is that of one which was not seen yet, where there is none', () => {
+test('parseStatus() of a space is that of one which was not seen yet if there is none', () => {
   expect(parseStatus(databaseSpaceDefinition, undefined)).toEqual({ observedGeneration: -1 });
 });

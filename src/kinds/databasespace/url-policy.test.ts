@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { connectionGuard, LOOPBACK_NETWORKS, refusalOfServerURL, refusalOfURL } from './url-policy.ts';
 
-/** As on a developer's machine, where nothing was named. */
+/** As on a developer's machine when nothing was named. */
 const strict = { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: LOOPBACK_NETWORKS };
-/** As in a pod, where nothing was named. */
+/** As in a pod when nothing was named. */
 const inPod = { ...strict, allowedNetworks: [] };
 const listed = {
   ...inPod,
@@ -32,7 +32,7 @@ describe('refusalOfURL()', () => {
     expect(refusalOfURL(url, strict)).toContain('is not https');
   });
 
-  it('lets http through where the operator was told to', () => {
+  it('lets http through if the operator was told to', () => {
     expect(refusalOfURL('http://cloud.example.com', { ...strict, allowHTTP: true })).toBeUndefined();
   });
 
@@ -43,7 +43,7 @@ describe('refusalOfURL()', () => {
     expect(refusalOfURL('file:///etc/passwd', all)).toBeDefined();
   });
 
-  it('refuses what is no URL', () => {
+  it('refuses what is not a URL', () => {
     expect(refusalOfURL('cloud', strict)).toContain('is not a URL');
   });
 
@@ -66,7 +66,7 @@ describe('refusalOfURL()', () => {
     expect(refusalOfURL(url, inPod)).toMatch(/: use a public address, or have it added to the .*--allowed-networks$/);
   });
 
-  it('lets an address through whose network is allowed, or which is itself among the allowed base URLs', () => {
+  it('lets an address through if its network is allowed, or if it is one of the allowed base URLs', () => {
     expect(refusalOfURL('https://10.96.0.1', { ...inPod, allowedNetworks: ['10.96.0.0/12'] })).toBeUndefined();
     expect(refusalOfURL('https://10.0.0.5/api', listed)).toBeUndefined();
     expect(refusalOfURL('https://10.0.0.6/api', listed)).toContain('is not among');
@@ -89,7 +89,7 @@ describe('refusalOfURL()', () => {
 });
 
 describe('refusalOfServerURL()', () => {
-  it('takes any host where base URLs are not listed', () => {
+  it('accepts any host if base URLs are not listed', () => {
     expect(refusalOfServerURL('https://gateway.test/db-1', 'db-1', inPod)).toBeUndefined();
   });
 
@@ -103,7 +103,7 @@ describe('refusalOfServerURL()', () => {
     ['https://db-1@evil.test', 'db-1', false],
     ['https://cloud.example.com/v1/servers/db-1', 'db-1', true],
     ['https://cloud.example.com/v2/servers/db-1', 'db-1', false],
-  ])('sends logins to hosts only that a listed cloud named: %s for %s: %s', (url, host, allowed) => {
+  ])('sends logins only to hosts that a listed cloud named: %s for %s: %s', (url, host, allowed) => {
     const refusal = refusalOfServerURL(url, host, listed);
     expect(refusal === undefined).toBe(allowed);
     if (!allowed) expect(refusal).toContain(`is not at "${host}", the address that the cloud gave: use {host} alone`);
@@ -114,23 +114,23 @@ describe('refusalOfServerURL()', () => {
     ['https://169.254.169.254', '169.254.169.254', '"169.254.169.254" is a link-local address'],
     ['http://db-1', 'db-1', 'is not https'],
     ['https://db 1', 'db 1', 'is not a URL: check serverURL'],
-  ])('refuses %s, also where the cloud itself gave that address', (url, host, text) => {
+  ])('refuses %s, even if the cloud itself gave that address', (url, host, text) => {
     expect(refusalOfServerURL(url, host, inPod)).toContain(text);
     expect(refusalOfServerURL(url, host, listed)).toContain(text);
   });
 
-  it('lets a private address through whose network is allowed', () => {
+  it('lets a private address through if its network is allowed', () => {
     const policy = { ...listed, allowedNetworks: ['10.1.0.0/16'] };
     expect(refusalOfServerURL('https://10.1.2.3:8443', '10.1.2.3', policy)).toBeUndefined();
   });
 });
 
 describe('connectionGuard()', () => {
-  it('is not there where all is allowed', () => {
+  it('does not exist if everything is allowed', () => {
     expect(connectionGuard({ ...strict, allowedNetworks: undefined })).toBeUndefined();
   });
 
-  it('refuses the addresses that names turn out to mean', () => {
+  it('refuses the addresses that names resolve to', () => {
     const guard = connectionGuard(listed);
     expect(guard?.refusalOf('cloud.example.com', '10.0.0.1')).toContain(
       '"cloud.example.com" is at 10.0.0.1, a private address, where the operator sends nothing unless told to',
@@ -138,7 +138,7 @@ describe('connectionGuard()', () => {
     expect(guard?.refusalOf('cloud.example.com', '8.8.8.8')).toBeUndefined();
   });
 
-  it('trusts what the operator was started with, to the port', () => {
+  it('trusts what the operator was started with, down to the port', () => {
     const guard = connectionGuard(listed);
     expect(guard?.trusts('https://cloud.example.com')).toBe(true);
     expect(guard?.trusts('https://cloud.example.com:8443')).toBe(false);

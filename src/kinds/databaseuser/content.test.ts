@@ -9,7 +9,7 @@ const passwords = { current: 'now', next: undefined };
 const wanted = (user = aUser(), known: Parameters<typeof wantedSecret>[2] = passwords, changedAt = CHANGED_AT) =>
   wantedSecret(user.subject, WHERE, known, changedAt);
 
-/** As it stands in the API once it was written. */
+/** As it is in the API once it was written. */
 function written(secret: WantedSecret, more: Partial<SecretContents> = {}): SecretContents {
   const { data, labels, annotations = {}, ownerReferences = [], type = '' } = newSecret(secret);
   const known = { name: 'app-connection', uid: 'u', resourceVersion: '1', labels, annotations, ownerReferences, type };
@@ -30,7 +30,7 @@ describe('the connection Secret', () => {
     });
   });
 
-  it('names an IPv6 host without brackets, also in templates; where an address stands, they stay', () => {
+  it('names an IPv6 host without brackets, also in templates; in addresses they stay', () => {
     const user = aUser().with({ connectionSecret: { template: { AT: '{{ host }} {{ port }}' } } });
     const where = { endpoint: 'https://[fd00::1]:9109', address: '[fd00::1]:9109', addresses: '[fd00::1]:9109' };
     expect(wantedSecret(user.subject, where, passwords, CHANGED_AT).data).toMatchObject({
@@ -42,7 +42,7 @@ describe('the connection Secret', () => {
     });
   });
 
-  it('holds a coming password alone, and nothing made of a password, before the first was accepted', () => {
+  it('holds only a coming password, and nothing made from a password, before the first was accepted', () => {
     const template = { WITH: '{{ username }}:{{ password }}', WITHOUT: '{{ username }}' };
     const user = aUser().with({ connectionSecret: { template } });
     const { data, annotations } = wanted(user, { current: undefined, next: 'coming' });
@@ -52,7 +52,7 @@ describe('the connection Secret', () => {
     expect(Object.keys(annotations)).toEqual(['mooring.dev/checksum']);
   });
 
-  it('has a checksum that changes with all but the coming password, and that nobody can test guesses with', () => {
+  it('has a checksum that changes with everything except the coming password, and that nobody can test guesses with', () => {
     const checksum = (secret: WantedSecret) => secret.annotations['mooring.dev/checksum'];
     const base = checksum(wanted());
     const template = (text: string) => aUser().with({ connectionSecret: { template: { KEY: text } } });
@@ -73,7 +73,7 @@ describe('the connection Secret', () => {
     expect(changesTo(written(wanted(user)), wanted(user))).toBeUndefined();
   });
 
-  it('loses what the spec does not say any more, and nothing that others have put there', () => {
+  it('loses what the spec no longer says, and nothing that others have put there', () => {
     const user = aUser().with({
       connectionSecret: { labels: { a: 'b' }, annotations: { c: 'd' }, template: { K: 'x' } },
     });
@@ -94,7 +94,7 @@ describe('the connection Secret', () => {
     });
   });
 
-  it('is put right though its notes were spoilt', () => {
+  it('is put right even if its notes were spoilt', () => {
     const user = aUser().with({ connectionSecret: { labels: { a: 'b' } } });
     for (const note of ['no JSON', '[]', '{"labels": 7}', '[["mooring.dev/user"],[]]']) {
       const secret = written(wanted(user));
@@ -103,7 +103,7 @@ describe('the connection Secret', () => {
     }
   });
 
-  it('belongs to the object that is there now, beside owners of others', () => {
+  it('belongs to the object that exists now, beside owners of others', () => {
     const { owner } = wanted();
     const theirs = { apiVersion: 'v1', kind: 'ConfigMap', name: 'app', uid: 'x' };
     const seen = written(wanted(), { ownerReferences: [theirs, { ...owner, uid: 'before the restore' }] });
@@ -125,7 +125,7 @@ describe('passwords', () => {
     expect(refusalOfPassword(password)).toBeUndefined();
   });
 
-  it('in the Secret count as far as a server could take them', () => {
+  it('in the Secret count as far as a server could accept them', () => {
     const server = { isFactoryPassword: () => false };
     const { subject } = aUser();
     const secret = written(wanted(aUser(), { current: 'now', next: 'x'.repeat(73) }));

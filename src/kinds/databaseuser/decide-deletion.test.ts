@@ -39,7 +39,7 @@ const rows: readonly {
   },
   { name: "somebody else's stays", seen: aServerSeen({ login: 'ending', whose: 'others' }), steps: [], goes: true },
   {
-    name: 'of one that may be ours people are told',
+    name: 'one that may be ours is reported to people',
     user: fresh,
     seen: aServerSeen({ login: 'ending', whose: 'unknown' }),
     steps: [
@@ -60,12 +60,17 @@ const rows: readonly {
   },
   { name: "the cluster's own stays", seen: aServerSeen({ login: 'reserved' }), steps: [], goes: true },
   { name: "another object's stays", seen: aServerSeen({ login: 'notTried' }, 'shop/other'), steps: [], goes: true },
-  { name: 'with Retain nobody is asked', user: retained, seen: waiting('notReady'), steps: [], goes: true },
+  { name: 'with Retain nothing is asked', user: retained, seen: waiting('notReady'), steps: [], goes: true },
   { name: 'without a cluster people are told', seen: waiting('missing'), steps: [tellNone], goes: true },
-  { name: 'with a cluster that goes people are told', seen: waiting('leaving'), steps: [tellLeft('Why')], goes: true },
-  { name: 'a destroyed cluster leaves nothing to tell', seen: waiting('leaving', true), steps: [], goes: true },
   {
-    name: 'of one that had begun people are told too',
+    name: 'if the cluster is being deleted people are told',
+    seen: waiting('leaving'),
+    steps: [tellLeft('Why')],
+    goes: true,
+  },
+  { name: 'a destroyed cluster leaves nothing to report', seen: waiting('leaving', true), steps: [], goes: true },
+  {
+    name: 'one that had begun is reported to people too',
     user: fresh,
     seen: waiting('missing'),
     steps: [tellNone],
@@ -84,7 +89,7 @@ describe('deletion', () => {
     // The clocks differ a little, or by too much.
     [-2_000, false],
     [-61_000, true],
-  ])('of one that may have been asked for lets go %i ms after it began: %s', (afterMs, goes) => {
+  ])('of a user that may have been asked for ends %i ms after it began: %s', (afterMs, goes) => {
     const began = Date.parse(fresh.subject.metadata.deletionTimestamp ?? '');
     const decision = decideUser(fresh.subject, aServerSeen({ login: 'ending', whose: 'coming' }), began + afterMs);
     expect([decision.release ?? false, decision.requeueAfterMs]).toEqual([goes, goes ? undefined : 60_000 - afterMs]);
@@ -101,7 +106,7 @@ describe('deletion', () => {
     expect(decideUser(owned.subject, starting, NOW_MS)).toEqual({ conditions: 'keep' });
   });
 
-  it('says how to let go where it waits', () => {
+  it('says how to let it go while it waits', () => {
     const any = decideUser(fresh.subject, aServerSeen({ login: 'anyAccepted' }), NOW_MS);
     expect(outline(any)).toMatchObject({ ready: 'False AnyPasswordAccepted', comesBack: 'slowly' });
     const wait = decideUser(owned.subject, waiting('suspended'), NOW_MS);

@@ -40,11 +40,11 @@ const put = (password: 'next' | 'current', drifted = false): UserStep => ({
 const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Partial<TriedLogin>; step: UserStep }[] =
   [
     {
-      name: 'writes the password down before there is a user',
+      name: 'records the password before there is a user',
       found: nothing,
       step: { do: 'PrepareNext', isOnly: true },
     },
-    { name: 'creates the user with what was written down', found: onlyNext, step: create('next') },
+    { name: 'creates the user with what was recorded', found: onlyNext, step: create('next') },
     {
       name: 'promotes what signs in',
       found: { ...onlyNext, works: 'next', exists: true },
@@ -56,21 +56,21 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       found: { hasNext: true, works: 'next' },
       step: { do: 'PromotePassword' },
     },
-    { name: 'puts the coming password', user: owned, found: { hasNext: true }, step: put('next') },
+    { name: 'sets the coming password', user: owned, found: { hasNext: true }, step: put('next') },
     {
-      name: 'puts the coming password of a user of ours though none signs in',
+      name: 'sets the coming password of a user of ours even if none signs in',
       user: owned,
       found: { ...refused, hasNext: true },
       step: put('next'),
     },
     {
-      name: 'takes an existing user over with a new password, written down first',
+      name: 'takes an existing user over with a new password, recorded first',
       user: adopting,
       found: { ...nothing, exists: true },
       step: { do: 'PrepareNext', isOnly: true },
     },
     {
-      name: 'takes an existing user over with the password that was written down',
+      name: 'takes an existing user over with the password that was recorded',
       user: adopting,
       found: { ...onlyNext, exists: true },
       step: put('next'),
@@ -118,7 +118,7 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       step: { do: 'WriteSecret', isOwn: false },
     },
     {
-      name: 'puts the Secret right though its source is not there',
+      name: 'puts the Secret right even if its source does not exist',
       user: owned.with(own),
       found: {
         content: 'differs',
@@ -127,7 +127,7 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       step: { do: 'WriteSecret', isOwn: false },
     },
     {
-      name: 'writes a Secret of another type anew',
+      name: 'rewrites a Secret of another type',
       user: owned,
       found: { content: 'wrongType' },
       step: { do: 'ReplaceSecret' },
@@ -145,71 +145,71 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       step: put('next'),
     },
     {
-      name: 'replaces a coming password that no server has heard of, where a person has changed it since',
+      name: 'replaces a coming password that no server has seen if a person has changed it since',
       user: owned.with(own),
       found: { hasNext: true, isUnsent: true, source: { is: 'own', version: '9', applied: false, coming: false } },
       step: { do: 'PrepareNext' },
     },
     {
-      name: 'finishes a coming password that a server may have taken, though a person has changed it since',
+      name: 'finishes a coming password that a server may have accepted, even if a person has changed it since',
       user: owned.with(own),
       found: { hasNext: true, source: { is: 'own', version: '9', applied: false, coming: false } },
       step: put('next'),
     },
     {
-      name: 'gives up a coming password that the server took for something else, where a person has changed it since',
+      name: 'gives up a coming password that the server took for something else if a person has changed it since',
       user: owned.with(own),
       found: { ...refused, hasNext: true, source: { is: 'own', version: '9', applied: false, coming: false } },
       step: { do: 'PrepareNext', instead: true, isOnly: true },
     },
     {
-      name: 'puts once more the coming password of a person, which did not get there',
+      name: 'sets the coming password of a person once more if it did not get there',
       user: owned.with(own),
       found: { ...refused, hasNext: true, source: { is: 'own', version: '9', applied: false, coming: true } },
       step: put('next'),
     },
     {
-      name: 'puts a coming password that no server has heard of, where no person has another one',
+      name: 'sets a coming password that no server has seen if no person has another one',
       user: owned,
       found: { hasNext: true, isUnsent: true },
       step: put('next'),
     },
     {
-      name: 'writes a Secret anew whose coming password is not ours',
+      name: 'rewrites a Secret whose coming password is not ours',
       user: owned,
       found: { hasNext: true, isNextForeign: true },
       step: { do: 'WriteSecret', isOwn: false },
     },
     {
-      name: 'puts the coming password of whoever signs in with the one before, though nothing was recorded',
+      name: 'sets the coming password if the one before signs in, even if nothing was recorded',
       found: { hasNext: true },
       step: put('next'),
     },
     {
-      name: 'puts the coming password of a user of ours whose password was lost, though nothing was recorded',
+      name: 'sets the coming password of a user of ours whose password was lost, even if nothing was recorded',
       found: { ...onlyNext, exists: true, hasLostPassword: true },
       step: put('next'),
     },
     {
-      name: 'creates no user with a password that nobody is to have',
+      name: 'creates no user with a password that nobody should have',
       user: owned,
       found: { ...refused, exists: false, isFactory: true },
       step: { do: 'PrepareNext', isOnly: true },
     },
     {
-      name: 'replaces a password that does not sign in, also where the Secret is to be put right besides',
+      name: 'replaces a password that does not sign in, even if the Secret needs to be put right as well',
       user: owned,
       found: { ...refused, asVerified: false, content: 'differs' },
       step: { do: 'PrepareNext', isOnly: true },
     },
     {
-      name: 'gives way to a generated password where the spec names no other any more',
+      name: 'gives way to a generated password if the spec no longer names another',
       user: owned,
       found: { isOwn: true },
       step: { do: 'PrepareNext' },
     },
     {
-      name: 'gives way to a generated password where it is one that nobody is to have',
+      name: 'gives way to a generated password if it is one that nobody should have',
       user: owned,
       found: { isFactory: true },
       step: { do: 'PrepareNext' },
@@ -241,11 +241,11 @@ describe('the password', () => {
     expect(decision.hold).toBe(true);
   });
 
-  it('is no news before the Secret has it', () => {
+  it('changes nothing before the Secret has it', () => {
     expect(decide(owned, triedLogin({ hasNext: true, works: 'next' })).conditions).toBe('keep');
   });
 
-  it("of a person's own stays, and that it gives way is not told before it does", () => {
+  it("of a person's own stays, and is not said to give way before it does", () => {
     const decision = decide(owned, triedLogin({ isOwn: true }));
     expect(decision.status).toEqual({});
     const kept = decide(
@@ -255,13 +255,13 @@ describe('the password', () => {
     expect(kept.steps).toEqual([]);
   });
 
-  it('stays the one that works while another one is being put, and the user stays Ready', () => {
+  it('stays the one that works while another one is being set, and the user stays Ready', () => {
     expect(outline(decide(owned, triedLogin({ hasNext: true }))).ready).toBe('True LoginWorks');
     expect(outline(decide(owned, triedLogin({ ...refused, hasNext: true }))).ready).toBe('Unknown SettingPassword');
   });
 });
 
-describe('a password that the server took and that does not sign in yet', () => {
+describe('a password that the server accepted and that does not sign in yet', () => {
   const awaited = { isAwaited: true } as const;
 
   it.each([
@@ -287,12 +287,12 @@ describe('a password that the server took and that does not sign in yet', () => 
     [{ ...onlyNext, isCreated: true }, /created user .*, but it does not list that user yet/],
     [{ ...onlyNext, exists: true }, /took the new password of user .*, but the password does not sign in yet/],
     [{ hasNext: true, isCreated: true }, /took the new password of user/],
-  ])('is told of in words: %#', (found, words) => {
+  ])('is described in words: %#', (found, words) => {
     const decision = decide(owned, triedLogin({ ...found, ...awaited }));
     expect(conditionOf(decision, 'Reconciling')?.message).toMatch(words);
   });
 
-  it("is somebody else's where another one took the place of the user that was created", () => {
+  it("is somebody else's if another user replaced the one that was created", () => {
     const decision = decide(fresh, triedLogin({ ...onlyNext, exists: true, isCreated: true }));
     expect(outline(decision).ready).toBe('False UserExists');
     expect(conditionOf(decision, 'Ready')?.message).toContain('that the server said it was created with');
@@ -311,7 +311,7 @@ const stuck: readonly { name: string; user?: ReturnType<typeof aUser>; seen: Use
     reason: 'UserExists',
   },
   {
-    name: 'a user of a restored object, whose password is another one',
+    name: 'a user of a restored object, whose password is a different one',
     seen: aServerSeen(triedLogin({ ...refused, asVerified: false })),
     reason: 'UserExists',
   },
@@ -325,7 +325,7 @@ const stuck: readonly { name: string; user?: ReturnType<typeof aUser>; seen: Use
   { name: "the cluster's own user", seen: aServerSeen({ login: 'reserved' }), reason: 'UsernameReserved' },
   { name: 'a Secret that is not ours', seen: aServerSeen({ login: 'secretTaken' }), reason: 'SecretNotOurs' },
   {
-    name: 'a name that no server takes',
+    name: 'a name that no server accepts',
     user: fresh.named('app.eu'),
     seen: aServerSeen({ login: 'notTried' }),
     reason: 'InvalidUsername',
@@ -342,7 +342,7 @@ const stuck: readonly { name: string; user?: ReturnType<typeof aUser>; seen: Use
     reason: 'ClusterNotAllowed',
   },
   {
-    name: 'a password that no server takes',
+    name: 'a password that no server accepts',
     user: fresh.with(own),
     seen: aServerSeen(
       triedLogin({
@@ -381,7 +381,7 @@ describe('it waits for', () => {
     });
   });
 
-  it('nothing where the cluster rests as its spec says, and the user is as it should be', () => {
+  it('nothing if the cluster is suspended as its spec says, and the user is as it should be', () => {
     const resting = { ...cluster, rests: true, unchanged: true };
     const was = owned.withReady('True', 'LoginWorks');
     const isWell = { ready: 'True ClusterSuspended', summary: 'none', steps: [], comesBack: 'when something changes' };
@@ -397,13 +397,13 @@ describe('it waits for', () => {
       expect(outline(decideUser(user.subject, seen, NOW_MS)).ready).toBe('Unknown ClusterSuspended');
   });
 
-  it('nothing where this process has just begun', () => {
+  it('nothing if this process has just begun', () => {
     expect(decideUser(owned.subject, { ...cluster, starting: true }, NOW_MS)).toEqual({ conditions: 'keep' });
     const told = decideUser(fresh.subject, { ...cluster, starting: true }, NOW_MS);
     expect(outline(told).ready).toBe('Unknown ClusterSuspended');
   });
 
-  it("a person's own password that is not there yet", () => {
+  it("a person's own password that does not exist yet", () => {
     const source = { is: 'unusable', lasting: 'transient', reason: 'SecretNotFound', message: 'Missing' } as const;
     const decision = decide(fresh.with(own), triedLogin({ ...nothing, source }));
     expect(outline(decision)).toMatchObject({ ready: 'Unknown SecretNotFound', summary: 'Reconciling', steps: [] });
@@ -421,7 +421,7 @@ describe('A user that somebody else may have made', () => {
     ['it was begun, and nothing is left of it', begun, { ...nothing, exists: true }, /nothing shows whose it is/],
     ['a password is there', begun, { ...refused, asVerified: false }, /was not made by this object/],
     ['a password was coming', begun, { ...onlyNext, exists: true }, /was not made by this object/],
-  ])('is told of: %s', (_when, user, found, words) => {
+  ])('is reported: %s', (_when, user, found, words) => {
     const decision = decide(user, triedLogin(found));
     expect(outline(decision).ready).toBe('False UserExists');
     expect(conditionOf(decision, 'Ready')?.message).toMatch(words);
@@ -429,12 +429,12 @@ describe('A user that somebody else may have made', () => {
 });
 
 describe('Ready', () => {
-  it('is held by its finalizer as soon as there may be a user, and not anew once that is known', () => {
+  it('is protected by its finalizer as soon as there may be a user, and not again once that is known', () => {
     expect(decide(fresh, triedLogin()).hold).toBe(true);
     expect(decide(owned, triedLogin()).hold).toBe(false);
   });
 
-  it("says nothing of rotation where nobody asked for it, or where the password is not a person's own", () => {
+  it("says nothing of rotation if nobody asked for it, or if the password is not a person's own", () => {
     const settled = { login: 'settled', verifyInMs: 5_000 } as const;
     for (const user of [
       owned.with(own),
@@ -461,7 +461,7 @@ describe('Ready', () => {
     expect(outline(decision).ready).toBe('True LoginWorks');
   });
 
-  it('tells what was verified, at first with the time from which rotations count', () => {
+  it('says what was verified, at first with the time from which rotations count', () => {
     const decision = decide(fresh.annotated('rotate-at', 'old'), triedLogin());
     expect(outline(decision)).toEqual({
       ready: 'True LoginWorks',
@@ -478,7 +478,7 @@ describe('Ready', () => {
     });
   });
 
-  it('writes nothing where nothing changed', () => {
+  it('writes nothing if nothing changed', () => {
     expect(decide(owned, { login: 'settled', verifyInMs: 5_000 })).toMatchObject({
       status: {},
       steps: [],
@@ -486,14 +486,14 @@ describe('Ready', () => {
     });
   });
 
-  it('comes back for what is due first', () => {
+  it('comes back for whatever is due first', () => {
     const rotating = owned.with({ rotateEvery: '2h' });
     expect(decide(rotating, { login: 'settled', verifyInMs: undefined }).requeueAfterMs).toBe(3_600_000);
     expect(decide(rotating, { login: 'settled', verifyInMs: 1_000 }).requeueAfterMs).toBe(1_000);
     expect(decide(owned, { login: 'settled', verifyInMs: undefined }).requeueAfterMs).toBeUndefined();
   });
 
-  it('takes a last rotation for now that is yet to come, and writes that down', () => {
+  it('treats a last rotation in the future as now, and records that', () => {
     const ahead = owned.with({ rotateEvery: '2h' }).withStatus({ lastRotation: '2038-01-01T00:00:00.000Z' });
     for (const login of [{ login: 'settled', verifyInMs: undefined } as const, triedLogin({ verifyInMs: undefined })]) {
       const decision = decide(ahead, login);
@@ -506,7 +506,7 @@ describe('Ready', () => {
     expect(outline(asked).steps).toEqual(['PrepareNext']);
   });
 
-  it("says that a person's own password is not for us to replace, and that it was asked", () => {
+  it("says that a person's own password is not for Mooring to replace, and that this was asked for", () => {
     const asked = owned.with(own).annotated('rotate-at', 'now');
     const decision = decide(asked, { login: 'settled', verifyInMs: 5_000 });
     expect(decision.steps).toEqual([]);
@@ -522,7 +522,7 @@ describe('Ready', () => {
     expect(decision.status?.connection).toEqual({ ...connectionOf(), sourceResourceVersion: '9' });
   });
 
-  it('lets the former Secret go last of all', () => {
+  it('releases the former Secret last of all', () => {
     const moved = owned.with({ connectionSecret: { name: 'other' } });
     const decision = decide(moved, triedLogin({ previous: [{ name: 'app-connection', hasPassword: true }] }));
     const connection = { ...connectionOf(), secretName: 'other' };

@@ -17,7 +17,7 @@ describe('deletion', () => {
     expect(bench.takeCalls()).toEqual(['deleteUser', 'getUser']);
   });
 
-  it('goes on where the answer is 200, and the user is there', async () => {
+  it('goes on if the answer is 200 but the user still exists', async () => {
     const bench = await readyUserBench();
     bench.cluster.simulator.faults.add({
       match: { operation: 'deleteUser' },
@@ -38,7 +38,7 @@ describe('deletion', () => {
     { answer: 'html', status: 404, ready: 'Unknown NotFound' },
     { answer: 'errorBefore', status: 404, ready: 'Unknown NotFound' },
     { answer: 'errorBefore', status: 400, ready: 'False RefusedByServer' },
-  ] as const)('goes on where the answer is $status ($answer), and the user is there', async (row) => {
+  ] as const)('goes on if the answer is $status ($answer) but the user still exists', async (row) => {
     const bench = await readyUserBench();
     const { answer: effect, status, ready } = row;
     bench.cluster.simulator.faults.add({ match: { operation: 'deleteUser' }, effect, status, times: 1 });
@@ -52,7 +52,7 @@ describe('deletion', () => {
     expect(bench.users()).not.toContain('app');
   });
 
-  it.each([404, 400])('ends where the answer is %i, as the user is gone already', async (status) => {
+  it.each([404, 400])('ends if the answer is %i, as the user is gone already', async (status) => {
     const bench = await readyUserBench();
     bench.cluster.simulator.deleteUser('orders', 'app');
     bench.cluster.simulator.faults.add({ match: { operation: 'deleteUser' }, effect: 'errorBefore', status });
@@ -62,7 +62,7 @@ describe('deletion', () => {
     expect(bench.takeCalls()).toEqual(['deleteUser', 'listUsers']);
   });
 
-  it('does not end while no List can be had either', async () => {
+  it('does not end while the users cannot be listed either', async () => {
     const bench = await readyUserBench();
     const operation = ['deleteUser', 'listUsers'];
     bench.cluster.simulator.faults.add({ match: { operation }, effect: 'html', status: 404 });
@@ -92,14 +92,14 @@ describe('deletion', () => {
     return bench;
   }
 
-  it('deletes a user that was just created, though the Secret with its password went first', async () => {
+  it('deletes a user that was just created, even if the Secret with its password went first', async () => {
     const bench = await goingAfterCreation();
     await bench.until('gone');
     expect(bench.users()).not.toContain('app');
     expect(bench.told).toEqual([]);
   });
 
-  it("leaves somebody else's user alone, though an object of that name had created another one", async () => {
+  it("leaves somebody else's user alone, even if an object of that name had created another one", async () => {
     const bench = await readyUserBench({ user: { username: 'first' } });
     bench.remove();
     await bench.pass();
@@ -115,7 +115,7 @@ describe('deletion', () => {
     expect(bench.users()).toContain('bob');
   });
 
-  /** A creation was asked for, nobody knows what became of it, and its object is being deleted. */
+  /** A creation was requested, its outcome is unknown, and its object is being deleted. */
   async function goingOnTheWay(again = async (_: UserBench) => {}) {
     const bench = await userBench({ user: {} });
     bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'reset', times: 1 });
@@ -131,7 +131,7 @@ describe('deletion', () => {
   it.each([
     ['this process', async (_: UserBench) => {}],
     ['another process', (bench: UserBench) => bench.restart()],
-  ])('waits for a user whose creation was not answered, and deletes it when it comes: %s', async (_, again) => {
+  ])('waits for a user whose creation was not answered, and deletes it when it appears: %s', async (_, again) => {
     const { bench, nextPassword } = await goingOnTheWay(again);
     await bench.cluster.clock.advance(30_000);
     bench.cluster.simulator.setPassword('orders', 'app', nextPassword);
@@ -139,7 +139,7 @@ describe('deletion', () => {
     expect(bench.users()).not.toContain('app');
   });
 
-  it('waits for a minute for a user that does not come, and not where nothing was asked for', async () => {
+  it('waits for a minute for a user that does not appear, and not if nothing was requested', async () => {
     const { bench } = await goingOnTheWay();
     await bench.cluster.clock.advance(60_000);
     await bench.settle();
@@ -152,7 +152,7 @@ describe('deletion', () => {
     expect(another.ready()).toBe('gone');
   });
 
-  it('does not wait where the creation ended before it was asked for, as its token had to be got anew', async () => {
+  it('does not wait if the creation ended before it was sent, because a new token had to be fetched', async () => {
     const bench = await userBench({ user: {} });
     const { faults } = bench.cluster.simulator;
     await bench.pass();
@@ -166,7 +166,7 @@ describe('deletion', () => {
     expect([bench.ready(), bench.told]).toEqual(['gone', []]);
   });
 
-  it("waits for nobody because of the password in somebody else's Secret", async () => {
+  it("does not wait because of the password in somebody else's Secret", async () => {
     const bench = await userBench({ user: {} });
     await bench.pass();
     await bench.putSecret('app-connection', { password: 'theirs' });
@@ -175,7 +175,7 @@ describe('deletion', () => {
     expect(bench.ready()).toBe('gone');
   });
 
-  it("leaves a user alone that it was told is somebody else's, though one of that name was created", async () => {
+  it("leaves a user alone that is known to be somebody else's, even if one of that name was created", async () => {
     const bench = await userBench({ user: {} });
     const { simulator, clock } = bench.cluster;
     while (!bench.takeCalls().includes('createUser')) await bench.pass();
@@ -219,7 +219,7 @@ describe('deletion', () => {
     },
   );
 
-  it('goes where the server signs in with any password, and has no such user', async () => {
+  it('goes if the server signs in with any password, and has no such user', async () => {
     const bench = await userBench({ user: {} });
     bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore' });
     for (let pass = 0; pass < 5; pass++) await bench.pass();
@@ -229,7 +229,7 @@ describe('deletion', () => {
     expect(bench.told).toEqual([]);
   });
 
-  it('tells of a user that another process may have created, where its Secret went first', async () => {
+  it('reports a user that another process may have created if its Secret went first', async () => {
     const bench = await goingAfterCreation();
     await bench.restart();
     await bench.until('gone');
@@ -237,7 +237,7 @@ describe('deletion', () => {
     expect(bench.told).toEqual([expect.stringMatching(/^left: User "app" is on the server .* delete it there/)]);
   });
 
-  it('tells of it also where one look does not find it', async () => {
+  it('reports it even if one look does not find it', async () => {
     const bench = await goingAfterCreation();
     await bench.restart();
     const match = { operation: 'getUser' };
@@ -246,7 +246,7 @@ describe('deletion', () => {
     expect(bench.told).toEqual([expect.stringMatching(/^left: User "app" is on the server/)]);
   });
 
-  it('tells nothing of a user that was never created', async () => {
+  it('reports nothing about a user that was never created', async () => {
     const bench = await userBench({ user: {} });
     bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore' });
     await bench.pass();
@@ -257,7 +257,7 @@ describe('deletion', () => {
     expect(bench.told).toEqual([]);
   });
 
-  it('with Retain needs nobody', async () => {
+  it('asks nothing with Retain', async () => {
     const bench = await readyUserBench({ user: { deletionPolicy: 'Retain' } });
     bench.remove();
     await bench.pass();
@@ -266,7 +266,7 @@ describe('deletion', () => {
     expect(bench.takeCalls()).toEqual([]);
   });
 
-  it('stops where the object is not as it was decided on', async () => {
+  it('stops if the object is no longer as it was when that was decided', async () => {
     const bench = await readyUserBench();
     bench.remove();
     const before = bench.object();
@@ -277,7 +277,7 @@ describe('deletion', () => {
     expect(bench.users()).toContain('app');
   });
 
-  it('is not undone by a cache that still shows the object', async () => {
+  it('is not undone because a cache still shows the object', async () => {
     const bench = await readyUserBench();
     const before = bench.object();
     bench.remove();
@@ -288,7 +288,7 @@ describe('deletion', () => {
     expect(bench.takeCalls()).not.toContain('createUser');
   });
 
-  it('with Retain leaves the password as it is, though a cache still shows the object', async () => {
+  it('leaves the password as it is with Retain, even if a cache still shows the object', async () => {
     const bench = await readyUserBench({ user: { deletionPolicy: 'Retain' } });
     const before = bench.object();
     const { password } = bench.secret() ?? {};
@@ -316,7 +316,7 @@ describe('deletion', () => {
     expect(bench.users().includes('app')).toBe(isFirst);
   });
 
-  it('waits for a cluster that sleeps, and goes on when it runs', async () => {
+  it('waits for a suspended cluster, and goes on when it runs', async () => {
     const bench = await readyUserBench();
     await bench.cluster.edit({ state: 'Suspended' });
     await bench.cluster.until('True Suspended');

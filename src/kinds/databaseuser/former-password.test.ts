@@ -5,7 +5,7 @@ import { DATABASE_USERS } from './resource.ts';
 const MINUTE_MS = 60_000;
 const own = { passwordSecretRef: { name: 'mine' } };
 
-describe("a person's own password that the spec names no more", () => {
+describe("a person's own password that the spec no longer names", () => {
   it.each([
     ['with another edit of the Secret', { connectionSecret: { labels: { team: 'shop' } } }],
     ['with another name of the Secret', { connectionSecret: { name: 'renamed' } }],
@@ -23,7 +23,7 @@ describe("a person's own password that the spec names no more", () => {
     expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
   });
 
-  it('gives way to a generated one, though others write onto the Secret meanwhile', async () => {
+  it('gives way to a generated one, even if others write to the Secret meanwhile', async () => {
     const bench = await userBench({ user: own });
     await bench.putSecret('mine', { password: 'mine' });
     await bench.until('True LoginWorks');
@@ -35,7 +35,7 @@ describe("a person's own password that the spec names no more", () => {
     expect(bench.works('mine')).toBe(false);
   });
 
-  it('before it was ever in use gives way to a generated one', async () => {
+  it('gives way to a generated one before it was ever in use', async () => {
     const bench = await readyUserBench();
     await bench.putSecret('mine', { password: 'mine' });
     await bench.edit(own);
@@ -47,7 +47,7 @@ describe("a person's own password that the spec names no more", () => {
     expect(bench.ready()).toBe('True LoginWorks');
   });
 
-  it('gives way to a generated one, be it not the first that the server takes', async () => {
+  it('gives way to a generated one, even if the server does not accept the first one generated', async () => {
     const bench = await userBench({ user: own });
     await bench.putSecret('mine', { password: 'mine' });
     await bench.until('True LoginWorks');
@@ -68,7 +68,7 @@ describe("a person's own password in a Secret that has no note of it", () => {
   const NOTE = 'mooring.dev/own-password';
   const withoutNotes = { [NOTE]: null, 'mooring.dev/next-password-mark': null };
 
-  /** Ready, as a version that did not note it left it. */
+  /** Ready, as left by a version that did not note it. */
   async function upgraded(annotations: Readonly<Record<string, null>>): Promise<UserBench> {
     const bench = await userBench({ user: own });
     await bench.putSecret('mine', { password: 'mine' });
@@ -95,7 +95,7 @@ describe("a person's own password in a Secret that has no note of it", () => {
     expect(bench.takeCalls()).not.toContain('updateUser');
   };
 
-  it('is noted when it is verified next, by one write, and a start with nothing else to do writes nothing', async () => {
+  it('is noted by one write when it is verified next, and a start with nothing else to do writes nothing', async () => {
     const bench = await upgraded(withoutNotes);
     await bench.settle();
     expect(bench.takeRequests()).toEqual([]);
@@ -114,7 +114,7 @@ describe("a person's own password in a Secret that has no note of it", () => {
     ['and another name of the Secret', withoutNotes, { connectionSecret: { name: 'renamed' } }],
     ['and an edit of a Secret with a mark', { [NOTE]: null }, { connectionSecret: { labels: { team: 'shop' } } }],
     ['and another name of a Secret with a mark', { [NOTE]: null }, { connectionSecret: { name: 'renamed' } }],
-  ])('gives way to a generated one once the spec names it no more, %s', async (_, notes, edit) => {
+  ])('gives way to a generated one once the spec no longer names it, %s', async (_, notes, edit) => {
     const bench = await upgraded(notes);
     await bench.edit({ passwordSecretRef: null, ...edit });
     await bench.until('True LoginWorks');
@@ -123,14 +123,14 @@ describe("a person's own password in a Secret that has no note of it", () => {
     expect(bench.works(bench.secret(bench.status().binding?.name)?.['password'])).toBe(true);
   });
 
-  it('gives way to a generated one, though others wrote onto the Secret before the operator came back', async () => {
+  it('gives way to a generated one, even if others wrote to the Secret before the operator came back', async () => {
     const bench = await upgraded(withoutNotes);
     await bench.edit({ passwordSecretRef: null });
     await byOthers(bench);
     await goes(bench);
   });
 
-  it('gives way to a generated one also after the server refused the next one of the person', async () => {
+  it('gives way to a generated one even after the server refused the next one of the person', async () => {
     const bench = await upgraded(withoutNotes);
     const { faults } = bench.cluster.simulator;
     faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400 });
@@ -142,7 +142,7 @@ describe("a person's own password in a Secret that has no note of it", () => {
     await goes(bench);
   });
 
-  it('as it was the generated one before, is noted, so that it goes with another edit of the Secret', async () => {
+  it('is noted if it was the generated one before, so that it goes with another edit of the Secret', async () => {
     const bench = await readyUserBench();
     const { password = '' } = bench.secret() ?? {};
     await bench.putSecret('mine', { password });

@@ -40,7 +40,7 @@ describe.each(['document', 'field'] as const)('a new user, at a server of the di
   });
 });
 
-describe('a user that is there already', () => {
+describe('a user that exists already', () => {
   it('is left alone, and taken over with a new password once that is allowed', async () => {
     const bench = await userBench({ user: {} });
     const { simulator } = bench.cluster;
@@ -58,7 +58,7 @@ describe('a user that is there already', () => {
     expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
   });
 
-  it('keeps its sessions where it has the password of the spec already', async () => {
+  it('keeps its sessions if it already has the password of the spec', async () => {
     const bench = await userBench({ user: { passwordSecretRef: { name: 'mine' }, adoptionPolicy: 'IfExists' } });
     await bench.putSecret('mine', { password: 'known to both' });
     bench.cluster.simulator.setPassword('orders', 'app', 'known to both');
@@ -75,7 +75,7 @@ describe('a user that is there already', () => {
     expect(bench.takeCalls()).not.toContain('updateUser');
   });
 
-  it('is not taken over where somebody else was quicker', async () => {
+  it('is not taken over if somebody else was quicker', async () => {
     const bench = await userBench({ user: {} });
     await bench.pass();
     expect(bench.secret()).toHaveProperty('nextPassword');
@@ -103,7 +103,7 @@ describe('two objects for one user', () => {
     expect(bench.works(bench.secret('second-connection')?.['password'])).toBe(true);
   });
 
-  it('the one that is there longer comes first, though none has begun', async () => {
+  it('the older one comes first, even if neither has begun', async () => {
     const bench = await userBench({ user: {} });
     await bench.cluster.clock.advance(2_000);
     await bench.create('shop/second', { username: 'app' });
@@ -128,7 +128,7 @@ describe('two objects for one user', () => {
 describe("the cluster's own users", () => {
   it.each(['admin', 'operator'])('%s is never claimed, changed or deleted', async (username) => {
     const bench = await userBench({ user: { username, adoptionPolicy: 'IfExists' } });
-    // As of a cluster that was taken over with another login than the one that new clusters come with.
+    // As of a cluster that was taken over with a login other than the factory login.
     const { password = '' } = bench.cluster.secret() ?? {};
     bench.cluster.simulator.setPassword('orders', 'operator', password);
     await bench.cluster.putSecret(
@@ -177,8 +177,8 @@ describe('a user that the cluster took for its own since', () => {
   });
 });
 
-describe('a creation that the server only says it made', () => {
-  it('is told as what it is, and tried again', async () => {
+describe('a creation that the server only claims to have made', () => {
+  it('is reported as what it is, and tried again', async () => {
     const bench = await userBench({ user: {} });
     const { simulator } = bench.cluster;
     await bench.pass();
@@ -197,8 +197,8 @@ describe('a creation that the server only says it made', () => {
   });
 });
 
-describe('a creation on a cluster that was created anew right after it', () => {
-  it('is made again at once, as another server took it', async () => {
+describe('a creation on a cluster that was itself created again right after it', () => {
+  it('is made again at once, as another server received it', async () => {
     const bench = await userBench({ user: {}, spec: { recreatePolicy: 'Always' } });
     const { simulator, world, until, clock } = bench.cluster;
     await bench.pass();
@@ -248,7 +248,7 @@ describe('a Secret that goes right after the user was created', () => {
     expect(bench.takeCalls().filter((call) => call === 'createUser')).toHaveLength(1);
   });
 
-  it('takes no user over that refused the password that it was created with', async () => {
+  it('does not take over a user that refused the password that it was created with', async () => {
     const bench = await justCreated(() => {});
     const { simulator, clock } = bench.cluster;
     simulator.faults.clear();
@@ -262,9 +262,9 @@ describe('a Secret that goes right after the user was created', () => {
   });
 
   it.each([
-    ['said that it took', undefined],
-    ['may have taken', { match: { operation: 'updateUser' }, effect: 'lostAnswer', times: 1 } as const],
-  ])('goes back to its first password by hand: it is still ours where the server %s another one', async (_, fault) => {
+    ['said that it accepted', undefined],
+    ['may have accepted', { match: { operation: 'updateUser' }, effect: 'lostAnswer', times: 1 } as const],
+  ])('goes back to its first password by hand: it is still ours if the server %s another one', async (_, fault) => {
     const bench = await userBench({ user: {} });
     await bench.putSecret('mine', { password: 'mine' });
     await bench.pass();
@@ -285,7 +285,7 @@ describe('a Secret that goes right after the user was created', () => {
     expect(bench.secret()).toMatchObject({ password: 'mine' });
   });
 
-  it('says after a restart, when nothing tells any more whose the user is, what may be and what to do', async () => {
+  it('says after a restart, when nothing shows any more whose the user is, what may be the case and what to do', async () => {
     const bench = await justCreated(loseSecret);
     bench.cluster.simulator.faults.clear();
     await bench.restart();
@@ -301,14 +301,14 @@ describe('a Secret that goes right after the user was created', () => {
 });
 
 describe('a creation that the server refuses', () => {
-  it('says so, and takes the password away again that it may not like', async () => {
+  it('says so, and removes the password again that the server may not like', async () => {
     const bench = await userBench({ user: {} });
     const { faults } = bench.cluster.simulator;
     faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore', status: 400 });
     await bench.settle();
     expect(bench.ready()).toBe('False RefusedByServer');
     expect(Object.keys(bench.secret() ?? {})).not.toContain('nextPassword');
-    // What the own write of the Secret leads to is no other try.
+    // Events of its own write of the Secret cause no other try.
     bench.takeCalls();
     bench.takeRequests();
     await bench.settle();

@@ -6,7 +6,7 @@ describe('what somebody wrote into the connection Secret as the coming password'
   const putByHand = (bench: UserBench) =>
     bench.editSecret('app-connection', { data: { nextPassword: 'put by somebody' } });
 
-  it('a password that somebody put as the next one is taken only where it works already', async () => {
+  it('a password that somebody entered as the next one is accepted only if it works already', async () => {
     const bench = await readyUserBench();
     bench.cluster.simulator.setPassword('orders', 'app', 'put by somebody');
     await putByHand(bench);
@@ -15,7 +15,7 @@ describe('what somebody wrote into the connection Secret as the coming password'
     expect(bench.takeCalls()).not.toContain('updateUser');
   });
 
-  it('a password that somebody put as the next one is not given to the server where none works', async () => {
+  it('a password that somebody entered as the next one is not given to the server if none works', async () => {
     const bench = await readyUserBench();
     const { password } = bench.secret() ?? {};
     bench.cluster.simulator.setPassword('orders', 'app', 'changed on the server');
@@ -27,7 +27,7 @@ describe('what somebody wrote into the connection Secret as the coming password'
     expect(bench.works(password)).toBe(true);
   });
 
-  it('a password that somebody put in the place of the coming one gives way to another one', async () => {
+  it('a password that somebody entered in place of the coming one gives way to another one', async () => {
     const bench = await readyUserBench();
     await bench.annotate('mooring.dev/rotate-at', '1');
     await bench.pass();
@@ -43,12 +43,12 @@ describe('what somebody wrote into the connection Secret as the coming password'
 
   it.each([
     ['which the spec still names', (_: UserBench) => Promise.resolve()],
-    ['which the spec names no more', (bench: UserBench) => bench.edit({ passwordSecretRef: null })],
+    ['which the spec no longer names', (bench: UserBench) => bench.edit({ passwordSecretRef: null })],
     ['which the person changed meanwhile', (bench: UserBench) => bench.putSecret('mine', { password: 'another' })],
-    ['which is in no Secret any more', async (bench: UserBench) => bench.removeSecret('mine')],
-    ['and the operator starts anew', (bench: UserBench) => bench.restart()],
+    ['which is no longer in any Secret', async (bench: UserBench) => bench.removeSecret('mine')],
+    ['and the operator restarts', (bench: UserBench) => bench.restart()],
   ])(
-    "a password that somebody put in the place of a person's own, %s, is never given to the server",
+    "a password that somebody entered in place of a person's own, %s, is never given to the server",
     async (_, say) => {
       const bench = await readyUserBench();
       await bench.putSecret('mine', { password: 'mine' });
@@ -66,7 +66,7 @@ describe('what somebody wrote into the connection Secret as the coming password'
     },
   );
 
-  it("the person's own that was on its way comes to its end, though it has given way to another one", async () => {
+  it("the person's own that was on its way is finished, even if it has given way to another one", async () => {
     const bench = await readyUserBench();
     const { faults } = bench.cluster.simulator;
     await bench.putSecret('mine', { password: 'first of mine' });
@@ -84,7 +84,7 @@ describe('what somebody wrote into the connection Secret as the coming password'
   it.each([
     ['generated', {}],
     ["a person's own", { passwordSecretRef: { name: 'mine' } }],
-  ])('the only one, in the place of %s one, is not copied to a Secret of another name for ever', async (_, spec) => {
+  ])('the only one, in place of %s one, is not copied to a Secret of another name for ever', async (_, spec) => {
     const bench = await readyUserBench();
     await bench.putSecret('mine', { password: 'mine' });
     await bench.edit(spec);
@@ -100,7 +100,7 @@ describe('what somebody wrote into the connection Secret as the coming password'
     expect([bench.secret(), bench.works(bench.secret('renamed')?.['password'])]).toEqual([undefined, true]);
   });
 
-  it("the person's own that is on its way goes on to a Secret of another name, though the spec names it no more", async () => {
+  it("the person's own that is on its way moves to a Secret of another name, even if the spec no longer names it", async () => {
     const bench = await readyUserBench();
     await bench.putSecret('mine', { password: 'mine' });
     await bench.edit({ passwordSecretRef: { name: 'mine' } });
@@ -118,7 +118,7 @@ describe('what somebody wrote into the connection Secret as the coming password'
   });
 
   it.each(['PutPassword', 'PromotePassword'] as const)(
-    'a password that somebody puts there right before step %s is neither put nor taken for one that works',
+    'a password that somebody enters right before step %s is neither set nor treated as one that works',
     async (what) => {
       const bench = await readyUserBench();
       await bench.annotate('mooring.dev/rotate-at', '1');
@@ -134,7 +134,7 @@ describe('what somebody wrote into the connection Secret as the coming password'
     },
   );
 
-  it('a coming password that an earlier version wrote is put, as it may be on its way', async () => {
+  it('a coming password that an earlier version wrote is set, as it may be on its way', async () => {
     const bench = await readyUserBench();
     await putByHand(bench);
     await bench.editSecret('app-connection', { metadata: { annotations: { 'mooring.dev/next-password-mark': null } } });
@@ -143,7 +143,7 @@ describe('what somebody wrote into the connection Secret as the coming password'
     expect(bench.works('put by somebody')).toBe(true);
   });
 
-  it('the password that new clusters come with is not put either where another one is on its way, or none works', async () => {
+  it('the factory password is not set either if another one is on its way, or none works', async () => {
     const bench = await readyUserBench();
     await bench.annotate('mooring.dev/rotate-at', '1');
     await bench.pass();
@@ -162,7 +162,7 @@ describe('what somebody wrote into the connection Secret as the coming password'
 });
 
 describe('the coming password while the server signs in with any', () => {
-  /** A password that is to replace the one that works stands in the Secret, and the server has not heard of it. */
+  /** A password that should replace the one that works is in the Secret, and the server has not seen it. */
   async function prepared(): Promise<UserBench> {
     const bench = await readyUserBench();
     await bench.annotate('mooring.dev/rotate-at', '1');
@@ -177,7 +177,7 @@ describe('the coming password while the server signs in with any', () => {
     ['this process goes on', async (_: UserBench) => {}],
     ['a new process goes on', (bench: UserBench) => bench.restart()],
     ['a person asks for a look', (bench: UserBench) => bench.annotate('mooring.dev/reconcile-at', '1')],
-  ])('does not take the place of the one that the server has, where %s', async (_, begin) => {
+  ])('does not replace the one that the server has, when %s', async (_, begin) => {
     const bench = await prepared();
     const before = bench.secret();
     acceptAny(bench, true);
@@ -199,7 +199,7 @@ describe('the coming password while the server signs in with any', () => {
     expect(bench.works(now?.['password'])).toBe(true);
   });
 
-  it('is not taken for the one that works where nobody knows what became of the change', async () => {
+  it('is not treated as the one that works if the outcome of the change is unknown', async () => {
     const bench = await prepared();
     const before = bench.secret();
     bench.cluster.simulator.faults.add({
@@ -218,7 +218,7 @@ describe('the coming password while the server signs in with any', () => {
     expect(bench.works(bench.secret()?.['password'])).toBe(true);
   });
 
-  it('takes it where the server has just said that it took it, which costs no other sign-in', async () => {
+  it('is treated as such if the server has just said that it accepted it, which costs no other sign-in', async () => {
     const bench = await prepared();
     await bench.pass();
     bench.takeCalls();

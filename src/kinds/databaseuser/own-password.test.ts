@@ -5,7 +5,7 @@ const MINUTE_MS = 60_000;
 const own = { passwordSecretRef: { name: 'mine' } };
 
 describe("a person's own password", () => {
-  it('is applied as it is, and a change of it too', async () => {
+  it('is applied as it is, and so is a change of it', async () => {
     const bench = await userBench({ user: own });
     await bench.settle();
     expect(bench.ready()).toBe('Unknown SecretNotFound');
@@ -19,7 +19,7 @@ describe("a person's own password", () => {
     expect(bench.ready()).toBe('True LoginWorks');
   });
 
-  it('whose Secret is taken away stays, and is verified, until there is another one', async () => {
+  it('stays if its Secret is taken away, and is verified, until there is another one', async () => {
     const bench = await userBench({ user: own });
     await bench.putSecret('mine', { password: 'first of mine' });
     await bench.until('True LoginWorks');
@@ -47,7 +47,7 @@ describe("a person's own password", () => {
     },
   );
 
-  it('changed while the one before is on its way follows it', async () => {
+  it('that is changed while the one before is on its way follows it', async () => {
     const bench = await readyUserBench({ user: {} });
     await bench.putSecret('mine', { password: 'first of mine' });
     await bench.edit(own);
@@ -62,36 +62,34 @@ describe("a person's own password", () => {
   it.each([
     ['is empty', 'InvalidPassword', { password: '' }, /under key "password" is empty/],
     ['has more bytes than a server looks at', 'InvalidPassword', { password: 'ü'.repeat(37) }, /has 74 bytes/],
-    ['is no text', 'InvalidPassword', { password: Uint8Array.from([0x70, 0xff]) }, /is not text/],
-    [
-      'is the one that new clusters come with',
-      'InvalidPassword',
-      { password: 'password' },
-      /that new clusters come with/,
-    ],
-    ['stands under another key', 'SecretKeyMissing', { other: 'something' }, /no value under key "password"/],
-  ] as const)('that %s is refused by name, and the one that works stays', async (_what, reason, data, message) => {
-    const bench = await readyUserBench();
-    const before = bench.secret()?.['password'];
-    await bench.putSecret('mine', data);
-    await bench.edit(own);
-    await bench.settle();
-    expect(bench.ready()).toBe(`False ${reason}`);
-    expect(bench.condition()?.message).toMatch(message);
-    expect(bench.condition()?.message).toContain('Secret "mine"');
-    expect(bench.condition()?.message).toMatch(/\. The previous password stays$/);
-    expect(bench.secret()?.['password']).toBe(before);
-    expect(bench.works(before)).toBe(true);
-    await bench.putSecret('mine', { password: 'x'.repeat(72) });
-    await bench.settle();
-    expect(bench.works('x'.repeat(72))).toBe(true);
-  });
+    ['is not text', 'InvalidPassword', { password: Uint8Array.from([0x70, 0xff]) }, /is not text/],
+    ['is the factory password', 'InvalidPassword', { password: 'password' }, /that new clusters come with/],
+    ['is under another key', 'SecretKeyMissing', { other: 'something' }, /no value under key "password"/],
+  ] as const)(
+    'that %s is refused with the reason, and the one that works stays',
+    async (_what, reason, data, message) => {
+      const bench = await readyUserBench();
+      const before = bench.secret()?.['password'];
+      await bench.putSecret('mine', data);
+      await bench.edit(own);
+      await bench.settle();
+      expect(bench.ready()).toBe(`False ${reason}`);
+      expect(bench.condition()?.message).toMatch(message);
+      expect(bench.condition()?.message).toContain('Secret "mine"');
+      expect(bench.condition()?.message).toMatch(/\. The previous password stays$/);
+      expect(bench.secret()?.['password']).toBe(before);
+      expect(bench.works(before)).toBe(true);
+      await bench.putSecret('mine', { password: 'x'.repeat(72) });
+      await bench.settle();
+      expect(bench.works('x'.repeat(72))).toBe(true);
+    },
+  );
 
   it.each([
     ['when nothing goes wrong', undefined],
     ['though the server does not answer', { match: { operation: 'updateUser' }, effect: 'reset', times: 1 } as const],
     ['though its answer is lost', { match: { operation: 'updateUser' }, effect: 'lostAnswer', times: 1 } as const],
-  ])('that the spec names no more gives way to a generated one, once, %s', async (_, fault) => {
+  ])('that the spec no longer names gives way to a generated one, once, %s', async (_, fault) => {
     const bench = await userBench({ user: own });
     await bench.putSecret('mine', { password: 'mine' });
     await bench.until('True LoginWorks');
@@ -114,7 +112,7 @@ describe("a person's own password", () => {
   it.each([
     ['at once', undefined],
     ['though a process ends on the way', { verb: 'patch', plural: 'secrets', when: 'after' }],
-  ] as const)('goes too where the Secret is renamed by the same edit, once, %s', async (_, crash) => {
+  ] as const)('goes too if the Secret is renamed by the same edit, once, %s', async (_, crash) => {
     const bench = await userBench({ user: own });
     await bench.putSecret('mine', { password: 'mine' });
     await bench.settle();
@@ -132,7 +130,7 @@ describe("a person's own password", () => {
     expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
   });
 
-  it('that the spec names no more stays while the object is paused, and goes then', async () => {
+  it('that the spec no longer names stays while the object is paused, and goes then', async () => {
     const bench = await userBench({ user: own });
     await bench.putSecret('mine', { password: 'mine' });
     await bench.until('True LoginWorks');
@@ -162,7 +160,7 @@ describe("a person's own password", () => {
     expect(bench.ready()).toBe('False RefusedByServer');
     expect(bench.secret()).not.toHaveProperty('nextPassword');
     expectOneWorks(bench);
-    // What the own write of the Secret leads to is no other try.
+    // Events of its own write of the Secret cause no other try.
     bench.takeCalls();
     bench.takeRequests();
     await bench.settle();
@@ -176,7 +174,7 @@ describe("a person's own password", () => {
     expect(bench.works('better')).toBe(true);
   });
 
-  it('that was set and set again while the server was down is put once, as it was set last', async () => {
+  it('that was set and set again while the server was down is set once, to the last value', async () => {
     const bench = await userBench({ user: own });
     await bench.putSecret('mine', { password: 'first of mine' });
     await bench.settle();
@@ -210,7 +208,7 @@ describe("a person's own password", () => {
   });
 });
 
-describe('the password that new clusters come with', () => {
+describe('the factory password', () => {
   const factory = { password: 'password' };
 
   it('is never the first of a user', async () => {
@@ -224,7 +222,7 @@ describe('the password that new clusters come with', () => {
     expect(bench.works('better')).toBe(true);
   });
 
-  it('that a user has already stays until a person chooses another one, and is told of', async () => {
+  it('stays if a user has it already until a person chooses another one, and is reported', async () => {
     const bench = await readyUserBench();
     await bench.putSecret('mine', factory);
     bench.cluster.simulator.setPassword('orders', 'app', factory.password);
@@ -248,7 +246,7 @@ describe('the password that new clusters come with', () => {
     expect(bench.works('better')).toBe(true);
   });
 
-  it('gives way to a generated one where a user has it and none of its own is asked for', async () => {
+  it('gives way to a generated one if a user has it and no own password is requested', async () => {
     const bench = await readyUserBench();
     bench.cluster.simulator.setPassword('orders', 'app', factory.password);
     await bench.editSecret('app-connection', { data: factory });
@@ -260,7 +258,7 @@ describe('the password that new clusters come with', () => {
 });
 
 describe("a person's own password that the server refuses", () => {
-  it('is named as what to change, also where the user is yet to be created', async () => {
+  it('is named as what to change, even if the user is still to be created', async () => {
     const bench = await userBench({ user: own });
     const { faults } = bench.cluster.simulator;
     await bench.putSecret('mine', { password: 'refused by a rule of the server' });
@@ -275,13 +273,13 @@ describe("a person's own password that the server refuses", () => {
   });
 });
 
-describe("a person's own password that the server takes, and that never signs in", () => {
+describe("a person's own password that the server accepts, and that never signs in", () => {
   it('gives way to the next one that the person chooses', async () => {
     const bench = await readyUserBench();
     const { simulator, clock } = bench.cluster;
     const takesOtherwise = async () => {
       await bench.pass();
-      // As a server may that takes a password for something else than these bytes.
+      // As with a server that takes a password for something other than these bytes.
       if (bench.secret()?.['nextPassword'] === 'first' && bench.takeCalls().includes('updateUser'))
         simulator.setPassword('orders', 'app', 'something else');
       await clock.advance(5_000);

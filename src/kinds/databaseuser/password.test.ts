@@ -5,7 +5,7 @@ import type { Outcome } from '../../runtime/reconcile.ts';
 const MINUTE_MS = 60_000;
 
 describe('verification', () => {
-  it('that is held back, as the server asked for a pause, is no news of a user that is Ready', async () => {
+  it('that is held back, because the server asked for a pause, changes nothing about a user that is Ready', async () => {
     const bench = await readyUserBench();
     const { simulator, clock } = bench.cluster;
     const before = bench.status().conditions;
@@ -91,7 +91,7 @@ describe('a rotation that the server refuses', () => {
       expect(bench.status()).toMatchObject({ lastRotation, binding: { name: 'app-connection' } });
       expect(bench.status().lastHandledRotateAt).toBeUndefined();
       expect(bench.takeCalls().filter((call) => call === 'updateUser')).toHaveLength(1);
-      // In a minute, and each time in twice as long; until then no pass but for that is needed, and none does anything.
+      // In a minute, then after twice as long each time; until then only that needs a pass, and no pass does anything.
       await bench.cluster.clock.advance((2 ** turn - 0.5) * MINUTE_MS);
       expect(comesBackInMs(await bench.pass())).toBeLessThanOrEqual(MINUTE_MS / 2);
       await bench.cluster.clock.advance(MINUTE_MS / 2);
@@ -135,7 +135,7 @@ describe('a rotation that the server refuses', () => {
   it.each([
     ['a creation', 'createUser', (bench: UserBench) => bench],
     ['a rotation', 'updateUser', (bench: UserBench) => bench.until('True LoginWorks').then(() => bench)],
-  ])('keeps the password of %s that may be on its way from an attempt before', async (_, operation, begin) => {
+  ])('keeps the password of %s that may be on its way from an earlier attempt', async (_, operation, begin) => {
     const bench = await begin(await userBench({ user: {} }));
     const { faults } = bench.cluster.simulator;
     await bench.annotate('mooring.dev/rotate-at', '1');
@@ -154,7 +154,7 @@ describe('a rotation that the server refuses', () => {
     expect(bench.works(nextPassword)).toBe(true);
   });
 
-  it('goes after ten minutes in which the server refused the password that a process before was about to give it', async () => {
+  it('goes after ten minutes in which the server refused the password that an earlier process was about to give it', async () => {
     const bench = await readyUserBench();
     await bench.annotate('mooring.dev/rotate-at', '1');
     await bench.pass();
@@ -168,7 +168,7 @@ describe('a rotation that the server refuses', () => {
     expect(bench.secret()).not.toHaveProperty('nextPassword');
   });
 
-  it('counts for what was asked for before its password was written', async () => {
+  it('counts for what was requested before its password was written', async () => {
     const bench = await readyUserBench();
     await bench.annotate('mooring.dev/rotate-at', '1');
     await bench.pass();
@@ -181,7 +181,7 @@ describe('a rotation that the server refuses', () => {
   });
 });
 
-describe('a password that the server cannot be given, as something before it answers that there is no such user', () => {
+describe('a password that the server cannot be given, as something in front of it answers that there is no such user', () => {
   it.each([
     ['that rotates', async (bench: UserBench) => bench.annotate('mooring.dev/rotate-at', '1')],
     [
@@ -191,7 +191,7 @@ describe('a password that the server cannot be given, as something before it ans
         await bench.cluster.clock.advance(11 * MINUTE_MS);
       },
     ],
-  ])('%s, is told of, and nothing is created', async (_, begin) => {
+  ])('%s, is reported, and nothing is created', async (_, begin) => {
     const bench = await readyUserBench();
     const { faults } = bench.cluster.simulator;
     await begin(bench);
@@ -219,7 +219,7 @@ describe('a password that takes effect later', () => {
     return () => simulator.setPassword('orders', 'app', nextPassword);
   };
 
-  it('is waited for, and not put once more', async () => {
+  it('is waited for, and not set once more', async () => {
     const bench = await readyUserBench();
     const takeEffect = await late(bench);
     for (let second = 0; second < 30; second++) {
@@ -236,7 +236,7 @@ describe('a password that takes effect later', () => {
     expect(bench.status()).toMatchObject({ lastHandledRotateAt: '1' });
   });
 
-  it('is put again where it has not come to work in a minute', async () => {
+  it('is set again if it does not work within a minute', async () => {
     const bench = await readyUserBench();
     await late(bench);
     await bench.cluster.clock.advance(MINUTE_MS);
@@ -256,7 +256,7 @@ describe('a step that comes late', () => {
     expect(bench.secret()).toMatchObject({ nextPassword });
   });
 
-  it('does nothing to another cluster than the one that was decided about', async () => {
+  it('does nothing to a cluster other than the one that the decision was about', async () => {
     const bench = await readyUserBench();
     const on = { username: 'app', identity: 'another' };
     const put = bench.act({ do: 'PutPassword', ...on, password: 'current', drifted: false });
@@ -265,7 +265,7 @@ describe('a step that comes late', () => {
     expect(bench.takeCalls()).toEqual([]);
   });
 
-  it('finds the user gone, which is created then', async () => {
+  it('finds the user gone, and it is created then', async () => {
     const bench = await readyUserBench();
     await bench.annotate('mooring.dev/rotate-at', '1');
     await bench.pass();
@@ -294,7 +294,7 @@ describe('drift on the server', () => {
     expect(bench.ready()).toBe('True LoginWorks');
   });
 
-  it('is verified anew after the update, however short ago the password worked', async () => {
+  it('is verified again after the update, however recently the password worked', async () => {
     const bench = await readyUserBench({ space: { verifyInterval: '30s' } });
     bench.cluster.simulator.setPassword('orders', 'app', 'set-behind-our-back');
     await bench.cluster.clock.advance(31_000);
@@ -313,7 +313,7 @@ describe('drift on the server', () => {
     expect(bench.takeCalls()).not.toContain('updateUser');
   });
 
-  it('is told from a password that was edited in the Secret', async () => {
+  it('is distinguished from a password that was edited in the Secret', async () => {
     const bench = await readyUserBench();
     await bench.editSecret('app-connection', { data: { password: 'edited by somebody' } });
     await bench.settle();
@@ -323,7 +323,7 @@ describe('drift on the server', () => {
     expect(bench.told).toEqual([]);
   });
 
-  it('is repaired with the bytes that clients have though a label of the Secret changed too', async () => {
+  it('is repaired with the bytes that clients have even if a label of the Secret changed too', async () => {
     const bench = await readyUserBench();
     const { password } = bench.secret() ?? {};
     bench.cluster.simulator.setPassword('orders', 'app', 'set-behind-our-back');
@@ -335,7 +335,7 @@ describe('drift on the server', () => {
 });
 
 describe('quiet', () => {
-  it('nothing is called, read or written while nothing changes, but one sign-in each interval', async () => {
+  it('nothing is called, read or written while nothing changes, except one sign-in each interval', async () => {
     const bench = await readyUserBench();
     for (let minute = 0; minute < 60; minute++) {
       await bench.cluster.clock.advance(MINUTE_MS);
@@ -353,7 +353,7 @@ describe('quiet', () => {
     expect(bench.takeRequests()).toEqual([]);
   });
 
-  it('with verifyInterval 0s nothing is tried but after changes', async () => {
+  it('with verifyInterval 0s nothing is tried except after changes', async () => {
     const bench = await readyUserBench({ space: { verifyInterval: '0s' } });
     await bench.cluster.clock.advance(600 * MINUTE_MS);
     expect(await bench.settle()).toEqual({ next: 'settled', requeueAfterMs: undefined });

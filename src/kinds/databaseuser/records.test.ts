@@ -21,28 +21,28 @@ const fromElsewhere = aUser().with({ clusterRef: { name: 'orders', namespace: 's
 
 describe('which object stands for a user', () => {
   const cases: readonly (readonly [string, UserBuilder, KubeObject | undefined, string | undefined])[] = [
-    ['itself, where there is no other', aUser(), undefined, undefined],
-    ['itself, though it is seen among the others', aUser(), objectOf(aUser(), {}), undefined],
-    ['the older, where none has it', aUser(), objectOf(aUser(), older), 'shop/older'],
-    ['itself, where it is older', aUser(), objectOf(aUser(), younger), undefined],
-    ['the one that has it, though it is younger', aUser(), objectOf(aUser().owned(), younger), 'shop/younger'],
-    ['itself, where it has it', aUser().owned(), objectOf(aUser(), older), undefined],
+    ['itself, if there is no other', aUser(), undefined, undefined],
+    ['itself, even if it is seen among the others', aUser(), objectOf(aUser(), {}), undefined],
+    ['the older, if none has it', aUser(), objectOf(aUser(), older), 'shop/older'],
+    ['itself, if it is older', aUser(), objectOf(aUser(), younger), undefined],
+    ['the one that has it, even if it is younger', aUser(), objectOf(aUser().owned(), younger), 'shop/younger'],
+    ['itself, if it has it', aUser().owned(), objectOf(aUser(), older), undefined],
     ['the one that has begun', aUser(), objectOf(aUser(), { ...younger, ...begun }), 'shop/younger'],
-    ['the older, where both have begun', hasBegun, objectOf(aUser(), { ...older, ...begun }), 'shop/older'],
+    ['the older, if both have begun', hasBegun, objectOf(aUser(), { ...older, ...begun }), 'shop/older'],
     [
-      'itself, where the older has begun too, and found a user that it did not make',
+      'itself, if the older has begun too, and found a user that it did not create',
       hasBegun,
       objectOf(cannotHaveIt, { ...older, ...begun }),
       undefined,
     ],
     [
-      'the older, also where that found a user that it did not make, before this one has begun',
+      'the older, even if that found a user that it did not create, before this one has begun',
       aUser(),
       objectOf(cannotHaveIt, { ...older, ...begun }),
       'shop/older',
     ],
     [
-      'itself, where it found a user that it did not make, and the younger has not',
+      'itself, if it found a user that it did not create, and the younger has not',
       new UserBuilder({ ...cannotHaveIt.subject, metadata: hasBegun.subject.metadata }),
       objectOf(aUser(), { ...younger, ...begun }),
       undefined,
@@ -53,12 +53,7 @@ describe('which object stands for a user', () => {
       objectOf(fromElsewhere.withReady('Unknown', 'CreatingUser'), elsewhere),
       'elsewhere/older',
     ],
-    [
-      'itself, against one from elsewhere that was not looked at',
-      aUser(),
-      objectOf(fromElsewhere, elsewhere),
-      undefined,
-    ],
+    ['itself, against one from elsewhere that was not handled', aUser(), objectOf(fromElsewhere, elsewhere), undefined],
     [
       'itself, against one from elsewhere that is not admitted, whatever its finalizer says',
       aUser(),
@@ -66,13 +61,13 @@ describe('which object stands for a user', () => {
       undefined,
     ],
     [
-      'one that had it before it was not admitted any more',
+      'one that had it before it was no longer admitted',
       aUser(),
       objectOf(fromElsewhere.owned().withReady('False', 'ClusterNotAllowed'), elsewhere),
       'elsewhere/older',
     ],
     [
-      'one that has it, though no Secret can be as its spec says',
+      'one that has it, even if no Secret can be as its spec says',
       aUser(),
       { ...objectOf(aUser().owned(), younger), spec: withBadLabel },
       'shop/younger',
@@ -85,7 +80,7 @@ describe('which object stands for a user', () => {
     ],
     ['itself, against a spec that cannot be read', aUser(), { ...objectOf(aUser(), older), spec: {} }, undefined],
     [
-      'one that has it, though its spec cannot be read any more',
+      'one that has it, even if its spec cannot be read any more',
       aUser(),
       {
         ...objectOf(aUser().owned(), younger),
@@ -98,7 +93,7 @@ describe('which object stands for a user', () => {
     expect(firstClaimant(user.subject, [other])).toBe(expected);
   });
 
-  it('is told under the name of the user on its cluster', () => {
+  it('is reported under the name of the user on its cluster', () => {
     expect(claimOf(aUser().subject)).toBe('users/shop/orders/app');
     expect(concerns(objectOf(aUser().with({ username: 'other' }), older))).toEqual(['users/shop/orders/other']);
     expect(concerns(objectOf(fromElsewhere, elsewhere))).toEqual(['users/shop/orders/older']);

@@ -22,20 +22,20 @@ const source = { is: 'own', version: '9', applied: false, coming: false } as con
 const settled = { login: 'settled', verifyInMs: undefined } as const;
 const decide = (user: typeof owned, login: UserSeen['login']) => decideUser(user.subject, aServerSeen(login), NOW_MS);
 
-describe('decideUser(), where the server has just refused a new password', () => {
+describe('decideUser(), if the server has just refused a new password', () => {
   it.each([
     ['a rotation', asked, settled],
     ['a rotation whose Secret was looked at', asked, triedLogin({ verifyInMs: undefined })],
     ['a password of a person', own, triedLogin({ source })],
     ['the first password', aUser(), triedLogin(nothing)],
-  ])('writes none for %s, tells of the refusal, and comes back when its time is over', (_what, user, login) => {
+  ])('writes none for %s, reports the refusal, and comes back when its time is over', (_what, user, login) => {
     expect(outline(decide(user, login)).steps).toEqual(['PrepareNext']);
     const decision = decide(user, { ...login, refusal });
     expect(decision).toMatchObject({ stands: failure, requeueAfterMs: refusal.forMs });
     expect(outline(decision).steps).toEqual([]);
   });
 
-  it('says nothing of that where no password is to be replaced any more', () => {
+  it('says nothing about it if no password needs to be replaced any more', () => {
     const decision = decide(owned, { ...settled, refusal });
     expect([decision.stands, decision.requeueAfterMs]).toEqual([undefined, undefined]);
     expect(outline(decision).ready).toBe('True LoginWorks');

@@ -5,7 +5,7 @@ const NAMES = ['app-connection', 'second', 'third'];
 const named = (name: string) => ({ connectionSecret: { name } });
 const left = (bench: UserBench) => NAMES.filter((name) => bench.secret(name) !== undefined);
 
-describe('a connection Secret that gets another name twice, before the first was finished', () => {
+describe('a connection Secret whose name changes twice, before the first change was finished', () => {
   const crashes = [
     { verb: 'create', plural: 'secrets', when: 'before' },
     { verb: 'create', plural: 'secrets', when: 'after' },
@@ -20,7 +20,7 @@ describe('a connection Secret that gets another name twice, before the first was
     where: all.map(({ verb, plural, when }) => `${when} ${verb} ${plural}`).join(),
   }));
 
-  it.each(said)('leaves one Secret, with the same password, though a process ends $where', async ({ all }) => {
+  it.each(said)('leaves one Secret, with the same password, even if a process ends $where', async ({ all }) => {
     const bench = await readyUserBench();
     const { password } = bench.secret() ?? {};
     await bench.edit(named('second'));
@@ -40,7 +40,7 @@ describe('a connection Secret that gets another name twice, before the first was
     expect(bench.takeCalls()).not.toContain('updateUser');
   });
 
-  it('takes the password from the first one where the second is gone', async () => {
+  it('takes the password from the first one if the second is gone', async () => {
     const bench = await readyUserBench();
     const { password } = bench.secret() ?? {};
     await bench.edit(named('second'));
@@ -53,7 +53,7 @@ describe('a connection Secret that gets another name twice, before the first was
     expect(bench.takeCalls()).not.toContain('updateUser');
   });
 
-  it('leaves one Secret also before the user was Ready for the first time', async () => {
+  it('leaves one Secret even before the user was Ready for the first time', async () => {
     const bench = await userBench({ user: {} });
     for (let pass = 0; pass < 20 && !bench.users().includes('app'); pass++) await bench.pass();
     const { nextPassword } = bench.secret() ?? {};
@@ -68,7 +68,7 @@ describe('a connection Secret that gets another name twice, before the first was
   });
 });
 
-describe('a connection Secret that got another name before the user was Ready, while a process ended', () => {
+describe('a connection Secret whose name changed before the user was Ready, while a process ended', () => {
   async function created(user: Readonly<Record<string, unknown>>): Promise<UserBench> {
     const bench = await userBench({ user });
     while (!bench.users().includes('app')) await bench.pass();
@@ -87,7 +87,7 @@ describe('a connection Secret that got another name before the user was Ready, w
     expect(new Set(bench.takeCalls())).toEqual(new Set(['signIn', 'listUsers']));
   });
 
-  it('is found where the object goes, with its user', async () => {
+  it('is found when the object goes, with its user', async () => {
     const bench = await created({});
     await bench.edit(named('second'));
     bench.remove();
@@ -104,7 +104,7 @@ describe('a connection Secret that got another name before the user was Ready, w
     expect(left(bench)).toEqual(['app-connection', 'second']);
   });
 
-  it('is told of as what may be, where it had a name that nobody knows any more', async () => {
+  it('is reported as what may exist if it had a name that nobody knows any more', async () => {
     const bench = await created(named('second'));
     await bench.edit({ connectionSecret: null });
     await bench.settle();

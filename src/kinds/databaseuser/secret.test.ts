@@ -14,9 +14,9 @@ describe('edits by others', () => {
     ['an own annotation changed', { metadata: { annotations: { note: 'changed' } } }],
     ['the checksum removed', { metadata: { annotations: { 'mooring.dev/checksum': null } } }],
     ['the owner removed', { metadata: { ownerReferences: [] } }],
-    ['the password that new clusters come with put as the next one', { data: { nextPassword: 'password' } }],
+    ['the factory password entered as the next one', { data: { nextPassword: 'password' } }],
     ['a next password that is not ours', { data: { nextPassword: 'put by somebody' } }],
-    ['a next password that no server takes', { data: { nextPassword: 'x'.repeat(73) } }],
+    ['a next password that no server accepts', { data: { nextPassword: 'x'.repeat(73) } }],
   ])('%s: it is put right by one write, and nothing is called', async (_what, change) => {
     const user = { connectionSecret: { labels: { team: 'shop' }, annotations: { note: 'ours' } } };
     const bench = await readyUserBench({ user });
@@ -50,7 +50,7 @@ describe('edits by others', () => {
     expect(bench.secret()?.['host']).not.toBe('elsewhere');
   });
 
-  it('a Secret of ours with another type is written anew with the same passwords', async () => {
+  it('a Secret of ours with another type is rewritten with the same passwords', async () => {
     const bench = await readyUserBench();
     const data = bench.secret() ?? {};
     await bench.putSecret('app-connection', data, { labels: { 'mooring.dev/user': 'app' } });
@@ -62,7 +62,7 @@ describe('edits by others', () => {
 });
 
 describe('a Secret that is not ours', () => {
-  it('is never overwritten, and goes on being so after it was named', async () => {
+  it('is never overwritten, and that stays so after it was named', async () => {
     const bench = await userBench({ user: { connectionSecret: { name: 'theirs' } } });
     await bench.putSecret('theirs', { password: 'theirs' });
     const before = bench.secretObject('theirs');
@@ -75,7 +75,7 @@ describe('a Secret that is not ours', () => {
     expect(bench.ready()).toBe('True LoginWorks');
   });
 
-  it('of another DatabaseUser is not either', async () => {
+  it('nor is that of another DatabaseUser', async () => {
     const bench = await readyUserBench();
     const before = bench.secretObject();
     await bench.create('shop/second', { connectionSecret: { name: 'app-connection' } });
@@ -84,7 +84,7 @@ describe('a Secret that is not ours', () => {
     expect(bench.secretObject()).toEqual(before);
   });
 
-  it('takes the place of ours when that was replaced: the user goes on working, and says so', async () => {
+  it('replaces ours: the user goes on working, and says so', async () => {
     const bench = await readyUserBench();
     await bench.putSecret('app-connection', { password: 'theirs' });
     await bench.settle();
@@ -111,7 +111,7 @@ describe('another name', () => {
     expect(bench.ready()).toBe('True LoginWorks');
   });
 
-  it('in the middle of a rotation takes both passwords along', async () => {
+  it('takes both passwords along in the middle of a rotation', async () => {
     const bench = await readyUserBench();
     const { password } = bench.secret() ?? {};
     await bench.annotate('mooring.dev/rotate-at', '1');
@@ -126,7 +126,7 @@ describe('another name', () => {
     expect(bench.secret()).toBeUndefined();
   });
 
-  it('twice, before the first was finished, leaves one Secret', async () => {
+  it('leaves one Secret if it changes twice, before the first change was finished', async () => {
     const bench = await readyUserBench();
     const { password } = bench.secret() ?? {};
     await bench.edit({ connectionSecret: { name: 'second' } });
@@ -137,7 +137,7 @@ describe('another name', () => {
     expect([bench.secret(), bench.secret('second')]).toEqual([undefined, undefined]);
   });
 
-  it('before the user was Ready for the first time finds the password again', async () => {
+  it('finds the password again before the user was Ready for the first time', async () => {
     const bench = await userBench({ user: {} });
     await bench.pass();
     await bench.pass();
@@ -150,21 +150,18 @@ describe('another name', () => {
     expect(bench.secret()).toBeUndefined();
   });
 
-  it.each([0, 1, 2])(
-    'is not followed by a cache that shows what a person said before, after %i passes',
-    async (passes) => {
-      const bench = await readyUserBench();
-      await bench.edit({ connectionSecret: { name: 'renamed' } });
-      for (let pass = 0; pass < passes; pass++) await bench.pass();
-      const seen = bench.object();
-      await bench.edit({ connectionSecret: null });
-      const before = [bench.secretObject(), bench.secretObject('renamed')];
-      for (let pass = 0; pass < 4; pass++) await bench.pass(APP, seen);
-      expect([bench.secretObject(), bench.secretObject('renamed')]).toEqual(before);
-      await bench.settle();
-      expect([bench.works(bench.secret()?.['password']), bench.secret('renamed')]).toEqual([true, undefined]);
-    },
-  );
+  it.each([0, 1, 2])('is not followed because of a cache that shows an older spec, after %i passes', async (passes) => {
+    const bench = await readyUserBench();
+    await bench.edit({ connectionSecret: { name: 'renamed' } });
+    for (let pass = 0; pass < passes; pass++) await bench.pass();
+    const seen = bench.object();
+    await bench.edit({ connectionSecret: null });
+    const before = [bench.secretObject(), bench.secretObject('renamed')];
+    for (let pass = 0; pass < 4; pass++) await bench.pass(APP, seen);
+    expect([bench.secretObject(), bench.secretObject('renamed')]).toEqual(before);
+    await bench.settle();
+    expect([bench.works(bench.secret()?.['password']), bench.secret('renamed')]).toEqual([true, undefined]);
+  });
 
   it.each([1, 2, 3, 4, 5, 6])(
     'that is taken back after %i passes leaves one Secret, whose login works',
@@ -178,7 +175,7 @@ describe('another name', () => {
     },
   );
 
-  it('that is taken leaves the former Secret and its password alone', async () => {
+  it('leaves the former Secret and its password alone if it is taken', async () => {
     const bench = await readyUserBench();
     const before = bench.secretObject();
     await bench.putSecret('theirs', { password: 'theirs' });
@@ -261,7 +258,7 @@ describe('what the spec adds', () => {
 });
 
 describe('the cluster', () => {
-  it('that has another address is followed, with the same password', async () => {
+  it('is followed to another address, with the same password', async () => {
     const bench = await readyUserBench();
     const { password } = bench.secret() ?? {};
     bench.cluster.simulator.moveServers('orders');
@@ -276,7 +273,7 @@ describe('the cluster', () => {
     expect(bench.takeCalls()).toEqual(['signIn']);
   });
 
-  it('that has other servers is followed, and which of them run does not matter', async () => {
+  it('is followed to other servers, and which of them run does not matter', async () => {
     const bench = await readyUserBench();
     const { addresses = '' } = bench.secret() ?? {};
     const show = async (servers: readonly { readonly address: string; readonly status: string }[]) => {
@@ -293,7 +290,7 @@ describe('the cluster', () => {
     expect(bench.takeRequests()).toEqual([]);
   });
 
-  it('that is suspended leaves a user waiting whose Secret is not what was verified', async () => {
+  it('leaves a user waiting while it is suspended if its Secret is not what was verified', async () => {
     const bench = await readyUserBench();
     await bench.cluster.edit({ state: 'Suspended' });
     await bench.cluster.until('True Suspended');
@@ -303,7 +300,7 @@ describe('the cluster', () => {
     expect(bench.ready()).toBe('Unknown ClusterSuspended');
   });
 
-  it('that is suspended leaves the user its finalizer, which a replaced object gets back', async () => {
+  it('leaves the user its finalizer while it is suspended, and a replaced object gets it back', async () => {
     const bench = await readyUserBench();
     await bench.cluster.edit({ state: 'Suspended' });
     await bench.cluster.until('True Suspended');
@@ -319,7 +316,7 @@ describe('the cluster', () => {
     expect([bench.ready(), bench.takeCalls()]).toEqual(['True ClusterSuspended', []]);
   });
 
-  it('that is suspended costs no calls, and the user is Ready again when it runs', async () => {
+  it('costs no calls while it is suspended, and the user is Ready again when it runs', async () => {
     const bench = await readyUserBench();
     const before = bench.secret();
     await bench.cluster.edit({ state: 'Suspended' });
@@ -340,7 +337,7 @@ describe('the cluster', () => {
     expect(bench.secret()).toEqual(before);
   });
 
-  it('whose server does not answer is tried again, and nothing is changed', async () => {
+  it('is tried again if its server does not answer, and nothing is changed', async () => {
     const bench = await readyUserBench();
     const before = bench.secretObject();
     const outage = bench.cluster.simulator.faults.add({ match: { api: 'server' }, effect: 'outage' });
@@ -354,7 +351,7 @@ describe('the cluster', () => {
     expect(bench.takeCalls()).not.toContain('updateUser');
   });
 
-  it('that is not there yet is waited for', async () => {
+  it('is waited for if it does not exist yet', async () => {
     const bench = await userBench({ user: { clusterRef: { name: 'later' } } });
     await bench.settle();
     expect(bench.ready()).toBe('Unknown ClusterNotFound');
@@ -362,7 +359,7 @@ describe('the cluster', () => {
   });
 });
 
-it('no password stands anywhere but in Secrets', async () => {
+it('no password appears anywhere but in Secrets', async () => {
   const bench = await readyUserBench();
   const { password = '' } = bench.secret() ?? {};
   expect(JSON.stringify([bench.object(), bench.told])).not.toContain(password);

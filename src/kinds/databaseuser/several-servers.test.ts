@@ -3,7 +3,7 @@ import { readyUserBench } from '../../../test/support/user-bench.ts';
 import type { Dialect } from '../../simulator/dialect.ts';
 
 describe('A user of a cluster with several servers', () => {
-  /** One that runs, with a user; and how to have its servers listed otherwise. */
+  /** One that runs, with a user; and a way to have its servers listed differently. */
   async function several(dialect: Dialect) {
     const bench = await readyUserBench({ dialect, spec: { serverCount: 3, version: '2.29.1' } });
     const { cluster } = bench;
@@ -53,7 +53,7 @@ describe('A user of a cluster with several servers', () => {
     expect(bench.secret()).toMatchObject({ uri: `https://${b}`, host: b.split(':')[0] });
   });
 
-  it('moves to the primary that a server names which takes no changes', async () => {
+  it('moves to the primary named by a server that accepts no changes', async () => {
     const { bench, addresses, endpoint, show } = await several('field');
     const [a, b, c] = addresses;
     await show(b, c);

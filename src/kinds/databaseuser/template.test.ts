@@ -26,7 +26,7 @@ describe('render()', () => {
     expect(render(text, values)).toBe(expected);
   });
 
-  it('puts a value in as it is, whatever it looks like, and looks at none twice', () => {
+  it('inserts a value as it is, whatever it looks like, and interprets none twice', () => {
     expect(render('{{ password }}', values)).toBe(values.password);
   });
 
@@ -40,7 +40,7 @@ describe('render()', () => {
     '{{ }}',
     '{{{ host }}}',
     '{{ host }} {{ nothing }}',
-  ])('%j holds what is not known', (text) => {
+  ])('%j holds an unknown placeholder', (text) => {
     expect(render(text, values)).toBeUndefined();
   });
 });

@@ -38,7 +38,7 @@ test('a DatabaseUser that has a user whose name is not composed keeps it', async
   );
   await bench.until('True LoginWorks');
   expect(bench.users()).toContain('Jose\u0301');
-  // Its end is no other one's, though the List shows the name composed.
+  // Its deletion does not end early, even if the List shows the name composed.
   bench.cluster.simulator.faults.add({ match: { operation: 'deleteUser' }, effect: 'html', status: 404, times: 1 });
   bench.remove();
   await bench.until('gone');
@@ -49,7 +49,7 @@ test.each([
   { passwordSecretRef: { name: 'app-connection', key: 'LOGIN' } },
   { passwordSecretRef: { name: 'db', key: 'LOGIN' }, connectionSecret: { name: 'db' } },
 ])(
-  'a DatabaseUser from before the rule whose own password is to come from what it writes does nothing: %j',
+  'a DatabaseUser from before the rule does nothing if its own password should come from what it writes: %j',
   async (spec) => {
     const template = { LOGIN: '{{ password }}x' };
     const { connectionSecret, ...rest } = { connectionSecret: {}, ...spec };

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 interface Case {
-  /** What is different of the cluster that runs; undefined: there is none. */
+  /** What is different about the cluster that runs; undefined: there is none. */
   readonly cluster?:
     | {
         readonly spec?: Fields;
@@ -63,7 +63,7 @@ function look(given: Case) {
   return serverAccess(world, { metadata, spec: { clusterRef } }, new AbortController().signal);
 }
 
-/** Without a login that works, as its Secret is gone; Ready says why it is still there. */
+/** No login works, as its Secret is gone; Ready says why the object still exists. */
 const telling = (reason: string): Fields => ({
   conditions: [{ type: 'Ready', status: 'False', reason, message: 'Why', lastTransitionTime: '2026-11-20T12:00:00Z' }],
 });
@@ -75,22 +75,22 @@ const without = (type: string): Fields => ({
 });
 
 describe('the server of a cluster', () => {
-  it('is waited for, and why is said, where its namespace is not watched', async () => {
+  it('is waited for, and why is said, if its namespace is not watched', async () => {
     const message = expect.stringContaining('this operator does not watch that namespace');
     expect(await look({ cluster: undefined, unwatched: 'shop' })).toMatchObject({ reason: 'ClusterNotFound', message });
   });
 
   it.each([
     ['of its namespace', ['shop/order', 'shop/payments'], 'create it, or check clusterRef (did you mean "order"?)'],
-    ['of none that is near', ['shop/payments'], 'create it, or check clusterRef'],
+    ['of none that is similar', ['shop/payments'], 'create it, or check clusterRef'],
     ['of no other namespace', ['bank/order'], 'create it, or check clusterRef'],
     ['of none of very many', Array.from({ length: 51 }, (_, at) => `shop/order${at}`), 'or check clusterRef'],
-  ])('is waited for, and a name that may be meant is told %s', async (_what, others, end) => {
+  ])('is waited for, and a name that may be meant is suggested %s', async (_what, others, end) => {
     const seen = await look({ cluster: undefined, others });
     expect('message' in seen && seen.message.endsWith(end) ? end : seen).toBe(end);
   });
 
-  it('names no other cluster to a namespace that may not see it', async () => {
+  it('suggests no other cluster to a namespace that may not see it', async () => {
     const seen = await look({ cluster: undefined, namespace: 'web', others: ['shop/order'] });
     expect(seen).toMatchObject({ message: expect.stringMatching(/ create it, or check clusterRef$/) });
   });
@@ -112,7 +112,7 @@ describe('the server of a cluster', () => {
     expect(await look({ cluster: { leaves: true } })).toMatchObject({ server: 'open', leaving: true });
   });
 
-  it('names the server first that is worked with, then others that run', async () => {
+  it('names first the server that is worked with, then others that run', async () => {
     const own = addressOf(bench.simulator, 'orders');
     const servers = [
       { address: 'a.test:1', status: 'stopped' },
@@ -123,7 +123,7 @@ describe('the server of a cluster', () => {
     expect(await look({ cluster: { status } })).toMatchObject({ addresses: [own, 'b.test:1', 'a.test:1'] });
   });
 
-  it('is not worked on at an address that the space does not make of any of its servers', async () => {
+  it('is not worked on at an address that is not one of its servers in the space', async () => {
     const servers = [{ address: 'b.test:1', status: 'running' }];
     const elsewhere = await look({ cluster: { status: { servers } } });
     expect(elsewhere).toMatchObject({ server: 'waiting', reason: 'WaitingForCluster', starting: true });
@@ -140,7 +140,7 @@ describe('the server of a cluster', () => {
       { why: 'notReady' },
     ],
     [
-      'while its status does not tell its login, which an earlier CustomResourceDefinition drops',
+      'while its status lacks its login, which an earlier CustomResourceDefinition drops',
       () => ({ cluster: { status: { credentials: undefined } } }),
       { why: 'notReady', message: expect.stringContaining('it is Ready, but its status lacks credentials: ') },
     ],
@@ -151,7 +151,7 @@ describe('the server of a cluster', () => {
       { why: 'notReady', reason: 'WaitingForCluster' },
     ],
     [
-      'while it is to be suspended',
+      'while it should be suspended',
       () => ({ cluster: { spec: { state: 'Suspended' }, status: { ...without('Available'), state: 'suspending' } } }),
       {
         why: 'suspended',
@@ -177,7 +177,7 @@ describe('the server of a cluster', () => {
     ],
     ['with a spec that is not valid', () => ({ cluster: { spec: { spaceRef: 7 } } }), { why: 'notReady' }],
     [
-      'while it is to go, but is protected',
+      'while it is being deleted, but is protected',
       () => ({
         cluster: {
           leaves: true,
@@ -188,29 +188,29 @@ describe('the server of a cluster', () => {
       { why: 'notReady', message: expect.stringContaining('its condition Ready says DeletionProtected') },
     ],
     [
-      'while it is to go, but is paused',
+      'while it is being deleted, but is paused',
       () => ({ cluster: { leaves: true, annotations: { 'mooring.dev/paused': 'true' }, status: telling('Paused') } }),
       { why: 'notReady', message: expect.stringContaining('its condition Ready says Paused') },
     ],
     [
-      'while it is to go, but cannot',
+      'while it is being deleted, but cannot go',
       () => ({
         cluster: { leaves: true, spec: { deletionPolicy: 'Delete' }, status: telling('DeletionBlocked') },
       }),
       { why: 'notReady', message: expect.stringContaining('its condition Ready says DeletionBlocked') },
     ],
     [
-      'while it goes and is destroyed',
+      'while it is being deleted and destroyed',
       () => ({ cluster: { leaves: true, spec: { deletionPolicy: 'Delete' }, status: telling('Destroying') } }),
       { why: 'leaving', reason: 'ClusterDeleting', destroyed: true },
     ],
     [
-      'while it is to be destroyed, and nobody has looked yet whether it can be',
+      'while it should be destroyed, and nobody has looked yet whether it can be',
       () => ({ cluster: { leaves: true, spec: { deletionPolicy: 'Delete' }, status: without('Available') } }),
       { why: 'notReady', destroyed: false },
     ],
     [
-      'while it goes and stays in the cloud',
+      'while it is being deleted and stays in the cloud',
       () => ({ cluster: { leaves: true, status: without('Available') } }),
       { why: 'leaving', destroyed: false },
     ],
@@ -240,12 +240,12 @@ describe('the server of a cluster', () => {
     ['a selector of others', { from: 'Selector', selector: { matchLabels: { team: 'a' } } }, { team: 'b' }, 'refused'],
     ['a selector of this one', { from: 'Selector', selector: { matchLabels: { team: 'a' } } }, { team: 'a' }, 'open'],
     ['All', { from: 'All' }, {}, 'open'],
-  ] as const)('admits another namespace by what it says: %s', async (_what, allowedNamespaces, labels, expected) => {
+  ] as const)('admits another namespace by its own rule: %s', async (_what, allowedNamespaces, labels, expected) => {
     const spec = allowedNamespaces === undefined ? {} : { allowedNamespaces };
     expect((await look({ namespace: 'elsewhere', labels, cluster: { spec } })).server).toBe(expected);
   });
 
-  it('tells nothing of itself to a namespace that it does not admit', async () => {
+  it('reveals nothing of itself to a namespace that it does not admit', async () => {
     const status = { ...without('Available'), state: 'suspended' };
     for (const cluster of [{}, { status }, { leaves: true }, { spec: { spaceRef: 7 } }]) {
       expect(await look({ namespace: 'elsewhere', cluster })).toEqual({

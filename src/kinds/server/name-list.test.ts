@@ -4,7 +4,7 @@ import { NameList } from './name-list.ts';
 
 const { signal } = new AbortController();
 
-/** A list of names that is asked for by hand. */
+/** A list of names that is requested by hand. */
 function aList() {
   const clock = manualClock();
   const names = new NameList(clock);
@@ -13,7 +13,7 @@ function aList() {
   return { clock, names, asked, get: async () => [...(await names.get(list, signal))].toSorted() };
 }
 
-test('NameList lists once for all who ask at the time, and for those who ask within two seconds', async () => {
+test('NameList lists once for everybody who asks at that time, or within two seconds', async () => {
   const { clock, asked, get } = aList();
   const both = Promise.all([get(), get()]);
   asked[0]?.(['one']);
@@ -27,7 +27,7 @@ test('NameList lists once for all who ask at the time, and for those who ask wit
   expect(await later).toEqual(['two']);
 });
 
-test('NameList counts its age from when it was asked for', async () => {
+test('NameList counts its age from when it was requested', async () => {
   const { clock, asked, get } = aList();
   const slow = get();
   clock.advance(3_000);
@@ -37,7 +37,7 @@ test('NameList counts its age from when it was asked for', async () => {
   expect(asked).toHaveLength(2);
 });
 
-test('NameList has own changes in it at once', async () => {
+test('NameList includes our own changes at once', async () => {
   const { names, asked, get } = aList();
   const first = get();
   asked[0]?.(['one', 'two']);
@@ -47,7 +47,7 @@ test('NameList has own changes in it at once', async () => {
   expect(await get()).toEqual(['three', 'two']);
 });
 
-test('NameList has own changes in it that a list under way may not show, and later lists as they come', async () => {
+test('NameList includes our own changes that a list under way may not show, and takes later lists as they come', async () => {
   const { clock, names, asked, get } = aList();
   const first = get();
   names.changed('new', true);

@@ -36,7 +36,7 @@ const createDatabase = (servers: Servers, place: ServerPlace, name: string) =>
   servers.asAdmin(place, (client, token) => client.createDatabase(token, name), signal);
 
 describe('Servers', () => {
-  it('signs in once for all that is asked of a server, and lists once for all who ask', async () => {
+  it('signs in once for everything that is asked of a server, and lists once for everybody who asks', async () => {
     const { servers, place, calls } = await aServer();
     const found = await Promise.all([
       servers.hasUser(place, 'admin', signal),
@@ -47,7 +47,7 @@ describe('Servers', () => {
     expect(calls().toSorted()).toEqual(['listDatabases', 'listUsers', 'signIn']);
   });
 
-  it('has own changes in its lists', async () => {
+  it('has our own changes in its lists', async () => {
     const { servers, place, calls } = await aServer();
     await servers.hasDatabase(place, 'orders', signal);
     await createDatabase(servers, place, 'orders');
@@ -66,7 +66,7 @@ describe('Servers', () => {
     expect(calls().filter((call) => call === 'listUsers')).toHaveLength(1);
   });
 
-  it('finds what has a name that is not composed, though the lists show it composed', async () => {
+  it('finds a name that is not composed, even if the lists show it composed', async () => {
     const { bench, servers, place } = await aServer();
     const name = 'Jose\u0301';
     bench.simulator.setPassword('orders', name, 'any');
@@ -83,7 +83,7 @@ describe('Servers', () => {
     expect(await servers.hasUser(place, name, signal)).toBe(false);
   });
 
-  it('takes the factory user and the user of the admin Secret for reserved', async () => {
+  it('treats the factory user and the user of the admin Secret as reserved', async () => {
     const { bench, servers, place } = await aServer();
     const { password = '' } = bench.secret() ?? {};
     bench.simulator.setPassword('orders', 'operator', password);
@@ -92,13 +92,13 @@ describe('Servers', () => {
     expect([await reserved('admin'), await reserved('operator'), await reserved('app')]).toEqual([true, true, false]);
   });
 
-  it('takes the user whom the admin Secret names by now for reserved, though the session of the one before goes on', async () => {
+  it('treats the user that the admin Secret names now as reserved, even if the session of the one before goes on', async () => {
     const { bench, servers, place } = await aServer();
     const reserved = (name: string) => servers.isReserved({ ...place, factoryUsername: 'root' }, name, signal);
     expect([await reserved('admin'), await reserved('operator')]).toEqual([true, false]);
     bench.simulator.setPassword('orders', 'operator', 'a-password-of-its-own');
     await bench.putSecret('orders-admin', { username: 'operator', password: 'a-password-of-its-own' });
-    // Whoever works as the one before is not to lose it either.
+    // Anybody who works as the one before should not lose it either.
     expect([await reserved('admin'), await reserved('operator'), await reserved('app')]).toEqual([true, true, false]);
   });
 
@@ -122,7 +122,7 @@ describe('Servers', () => {
     expect(refused).toContain('shop/orders');
   });
 
-  it('goes on with a session that it holds when the admin Secret is lost, and else says that it is', async () => {
+  it('goes on with a session that it holds when the admin Secret is lost, and otherwise says that it is', async () => {
     const { bench, servers, refused, place } = await aServer();
     await createDatabase(servers, place, 'first');
     bench.kube.remove(
@@ -139,23 +139,18 @@ describe('Servers', () => {
     expect(refused).toEqual(['shop/orders']);
   });
 
-  it.each(['refused', 'lost'])(
-    'does not hope for a cluster that is being deleted where its login is %s',
-    async (how) => {
-      const { bench, servers, place } = await aServer();
-      if (how === 'refused') bench.simulator.setPassword('orders', 'admin', 'nobody-knows');
-      else bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
-      const error = await createDatabase(servers, { ...place, leaving: true }, 'first').catch(
-        (thrown: Error) => thrown,
-      );
-      expect(error).toMatchObject({ message: expect.stringContaining('mooring.dev/abandon=true') });
-      expect(error).toMatchObject({
-        message: expect.not.stringMatching(/conditions of that cluster|checks the login/),
-      });
-    },
-  );
+  it.each(['refused', 'lost'])('does not wait for a cluster that is being deleted if its login is %s', async (how) => {
+    const { bench, servers, place } = await aServer();
+    if (how === 'refused') bench.simulator.setPassword('orders', 'admin', 'nobody-knows');
+    else bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    const error = await createDatabase(servers, { ...place, leaving: true }, 'first').catch((thrown: Error) => thrown);
+    expect(error).toMatchObject({ message: expect.stringContaining('mooring.dev/abandon=true') });
+    expect(error).toMatchObject({
+      message: expect.not.stringMatching(/conditions of that cluster|checks the login/),
+    });
+  });
 
-  it('hands on what the server says of the work itself', async () => {
+  it('passes on what the server says about the work itself', async () => {
     const { servers, refused, place } = await aServer();
     const failing = servers.asAdmin(place, (client, token) => client.updateUser(token, 'nobody', 'x'), signal);
     await expect(failing).rejects.toSatisfy((error) => error instanceof ApiError && error.kind === 'notFound');

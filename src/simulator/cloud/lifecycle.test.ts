@@ -65,7 +65,7 @@ describe('a cluster', () => {
     expect((await deploy()).status).toBe(200);
   });
 
-  it('is running at once when no time is to pass', async () => {
+  it('is running at once if no time should pass', async () => {
     const { look, deploy } = await bench({});
     await deploy();
     expect(await look()).toBe('running running');
@@ -109,7 +109,7 @@ describe('a cluster', () => {
     }
   });
 
-  it('keeps users and databases over a suspension, and no tokens', async () => {
+  it('keeps users and databases over a suspension, but no tokens', async () => {
     const { simulator, ask, deploy, clock } = await bench();
     await deploy();
     clock.advance(1000);
@@ -128,7 +128,7 @@ describe('a cluster', () => {
     expect(databases.json()).toEqual({ databases: [{ name: 'main' }] });
   });
 
-  it('has as many servers as were asked for', async () => {
+  it('has as many servers as requested', async () => {
     const { ask } = await bench();
     const answer = await ask('POST', '/deploy', { ...DEPLOY, serverCount: 3, version: '2.29.1' });
     expect(answer.json()['servers']).toHaveLength(3);

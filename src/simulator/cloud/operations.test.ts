@@ -4,7 +4,7 @@ import { DIALECTS } from '../dialect.ts';
 import { CLOUD_ROUTES, type CloudOperation } from './routes.ts';
 import { type ClusterStatus, LEVELS } from './state.ts';
 
-/** A request of each operation that is right in every way, for a running cluster `orders` and an id `fresh`. */
+/** A correct request for each operation, for a running cluster `orders` and an id `fresh`. */
 const REQUESTS: Readonly<Record<CloudOperation, { readonly path: string; readonly body?: unknown }>> = {
   exchangeToken: { path: '/api/v1/auth' },
   deploy: { path: `${CLUSTERS}/deploy`, body: { ...DEPLOY, id: 'fresh' } },
@@ -38,13 +38,13 @@ async function bench(operation: CloudOperation, dialect: 'document' | 'field' = 
 }
 
 describe.each(DIALECTS)('in dialect %s', (dialect) => {
-  it.each(operations)('%s answers 200 to a request that is right', async (operation) => {
+  it.each(operations)('%s answers 200 to a correct request', async (operation) => {
     const { ask } = await bench(operation, dialect);
     expect((await ask()).status).toBe(200);
   });
 
   it.each(operations.filter((operation) => operation !== 'exchangeToken'))(
-    '%s answers 400 without a token, 401 with one that is not known',
+    '%s answers 400 without a token, 401 with an unknown one',
     async (operation) => {
       const { ask, standard } = await bench(operation, dialect);
       const { token: _, ...without } = standard;
@@ -82,21 +82,18 @@ describe.each(DIALECTS)('in dialect %s', (dialect) => {
     expect([answer.status, answer.json()['code']]).toEqual([404, 'clusterNotFound']);
   });
 
-  it.each(operations)(
-    '%s refuses a body where none is allowed, and what is not JSON where one is',
-    async (operation) => {
-      const { ask, standard } = await bench(operation, dialect);
-      const { body, ...rest } = standard;
-      if (body === undefined) expect((await ask({ ...rest, raw: '{}' })).status).toBe(400);
-      else {
-        expect((await ask(rest)).status).toBe(400);
-        expect((await ask({ ...rest, raw: '{"id":' })).status).toBe(400);
-        expect((await ask({ ...rest, raw: '[]' })).status).toBe(400);
-        expect((await ask({ ...rest, body: { ...body, surprise: 1 } })).status).toBe(400);
-        expect((await ask({ ...standard, headers: { 'content-type': 'text/plain' } })).status).toBe(400);
-      }
-    },
-  );
+  it.each(operations)('%s refuses a body if none is allowed, and one that is not JSON if one is', async (operation) => {
+    const { ask, standard } = await bench(operation, dialect);
+    const { body, ...rest } = standard;
+    if (body === undefined) expect((await ask({ ...rest, raw: '{}' })).status).toBe(400);
+    else {
+      expect((await ask(rest)).status).toBe(400);
+      expect((await ask({ ...rest, raw: '{"id":' })).status).toBe(400);
+      expect((await ask({ ...rest, raw: '[]' })).status).toBe(400);
+      expect((await ask({ ...rest, body: { ...body, surprise: 1 } })).status).toBe(400);
+      expect((await ask({ ...standard, headers: { 'content-type': 'text/plain' } })).status).toBe(400);
+    }
+  });
 
   it.each(operations)('%s refuses a query string', async (operation) => {
     const { ask, standard, path } = await bench(operation, dialect);
@@ -150,7 +147,7 @@ describe('token exchange', () => {
     expect(answer.json()).toEqual({ code: expect.any(String), message: expect.any(String) });
   });
 
-  it('gives a new token each time, and the old one stays good', async () => {
+  it('gives a new token each time, and the old one stays valid', async () => {
     const { send, token } = cloudBench();
     const [first, second] = [await token('read'), await token('read')];
     expect(first).not.toBe(second);
@@ -189,7 +186,7 @@ describe('answers', () => {
     expect((JSON.parse(answer.text) as { id: string }[]).map(({ id }) => id)).toEqual(['a', 'b']);
   });
 
-  it('list the versions on offer', async () => {
+  it('list the available versions', async () => {
     const { send, token } = cloudBench({ availableVersions: ['3.5.0'] });
     const answer = await send('GET', '/api/v1/cluster-versions', { token: await token('read') });
     expect(answer.json()).toEqual({ availableVersions: ['3.5.0'] });

@@ -3,7 +3,7 @@ import { CLUSTERS, cloudBench, DEPLOY, DEPLOY_FREE } from '../../../test/support
 import { CLONE_RULES, DEPLOY_RULES, UPDATE_RULES } from './rules.ts';
 
 interface Case {
-  /** The rule that refuses. Undefined: nothing does. */
+  /** The rule that refuses. Undefined: none does. */
   readonly rule?: string;
   readonly change: Record<string, unknown>;
   readonly from?: Record<string, unknown>;
@@ -42,7 +42,7 @@ const deployCases: Readonly<Record<string, Case>> = {
   },
   'a storage type of the other provider': { rule: 'storageType', change: { storageType: 'gp2-csi' } },
   'the latest version': { change: { version: 'latest' } },
-  'a version that is not on offer': { rule: 'version', change: { version: '9.9.9' } },
+  'a version that is not available': { rule: 'version', change: { version: '9.9.9' } },
   'a paid cluster without backup': { rule: 'backupConfiguration', change: { backupConfiguration: undefined } },
   'an unknown backup frequency': {
     rule: 'backup',
@@ -85,7 +85,7 @@ describe('deploy', () => {
     expect([answer.status, answer.json()['code']]).toEqual([400, 'oneFreeClusterPerTeam']);
   });
 
-  it('refuses a paid cluster of a team without a payment method, not a free one', async () => {
+  it('refuses a paid cluster for a team without a payment method, but not a free one', async () => {
     const { simulator, send, token } = cloudBench();
     simulator.setPaymentMethod('acme', false);
     const deploy = async (body: unknown) => send('POST', `${CLUSTERS}/deploy`, { token: await token('write'), body });
@@ -152,7 +152,7 @@ describe('clone', () => {
     return bench.send('POST', `${CLUSTERS}/orders/clone`, { token: await bench.token('write'), body: { id } });
   };
 
-  it('takes a good id that is free', async () => {
+  it('accepts a valid id that is free', async () => {
     expect((await clone('copy', () => undefined)).status).toBe(200);
   });
 

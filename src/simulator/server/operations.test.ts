@@ -5,7 +5,7 @@ import { SERVER_ROUTES, type ServerOperation, type ServerRoute } from './routes.
 
 const SCHEMA = 'define attribute name, value string; entity person, owns name;';
 
-/** A request of each operation that is right in every way, once `bench` has prepared the server. */
+/** A correct request for each operation, once `bench` has prepared the server. */
 function requestFor(operation: ServerOperation, transactionId: string): { path: string; body?: unknown } {
   switch (operation) {
     case 'signIn':
@@ -65,7 +65,7 @@ const rows = DIALECTS.flatMap((dialect) => SERVER_ROUTES.map((route) => [route.o
 const guarded = rows.filter(([, , route]) => route.token);
 
 describe('every operation', () => {
-  it.each(rows)('%s in dialect %s answers a request that is right', async (operation, dialect, route) => {
+  it.each(rows)('%s in dialect %s answers a correct request', async (operation, dialect, route) => {
     const { ask } = await bench(route, dialect);
     expect((await ask()).status).toBe(operation === 'health' ? 204 : 200);
   });
@@ -116,7 +116,7 @@ describe('sign-in', () => {
     expect((await signIn(username, password)).status).toBe(401);
   });
 
-  it('looks at the first 72 bytes of a password only', async () => {
+  it('looks only at the first 72 bytes of a password', async () => {
     const { simulator, signIn } = await serverBench();
     simulator.setPassword('orders', 'app', 'é'.repeat(36));
     expect((await signIn('app', `${'é'.repeat(36)}more`)).status).toBe(200);
@@ -156,7 +156,7 @@ describe('users', () => {
     ['PUT', '/v1/users/other', { password: 'x' }],
     ['DELETE', '/v1/users/other', undefined],
     ['DELETE', '/v1/users/app', undefined],
-  ])('%s %s is 403 for anybody but the default user', async (method, path, body) => {
+  ])('%s %s is 403 for everybody except the default user', async (method, path, body) => {
     const { send, app } = await asApp();
     expect((await send(method, path, { token: app, ...(body === undefined ? {} : { body }) })).status).toBe(403);
   });
@@ -182,13 +182,13 @@ describe('users', () => {
     expect((await create()).status).toBe(400);
   });
 
-  it.each(['a b', '1a', '-a', 'a/b', 'a.b', '%20'])('cannot be called %j', async (name) => {
+  it.each(['a b', '1a', '-a', 'a/b', 'a.b', '%20'])('cannot be named %j', async (name) => {
     const { send, token } = await serverBench();
     const path = `/v1/users/${encodeURIComponent(name)}`;
     expect((await send('POST', path, { token, body: { password: 'x' } })).status).toBe(400);
   });
 
-  it.each(['a', '_a', 'a-b', 'größe', '数据', 'a1'])('can be called %j', async (name) => {
+  it.each(['a', '_a', 'a-b', 'größe', '数据', 'a1'])('can be named %j', async (name) => {
     const { send, token, signIn } = await serverBench();
     const path = `/v1/users/${encodeURIComponent(name)}`;
     expect((await send('POST', path, { token, body: { password: 'x' } })).status).toBe(200);
@@ -211,14 +211,14 @@ describe('users', () => {
     expect(simulator.inspect().teams[0]?.spaces[0]?.clusters[0]?.openTransactions).toBe(0);
   });
 
-  it('lose nothing by an update where the knob says so', async () => {
+  it('lose nothing by an update if the knob says so', async () => {
     const { send, token, simulator } = await serverBench();
     simulator.setKnobs({ userUpdateEndsTokens: false });
     await send('PUT', '/v1/users/admin', { token, body: { password: 'new' } });
     expect((await send('GET', '/v1/databases', { token })).status).toBe(200);
   });
 
-  it('are gone with all they had open when they are deleted', async () => {
+  it('are gone with everything they had open when they are deleted', async () => {
     const { send, app, token, signIn } = await asApp();
     expect((await send('DELETE', '/v1/users/app', { token })).status).toBe(200);
     expect((await send('GET', '/v1/databases', { token: app })).status).toBe(401);
@@ -243,7 +243,7 @@ describe('databases', () => {
     }
   });
 
-  it('cannot have names that are no identifiers', async () => {
+  it('cannot have names that are not identifiers', async () => {
     const { send, token } = await serverBench();
     expect((await send('POST', '/v1/databases/a%20b', { token })).status).toBe(400);
     expect((await send('POST', '/v1/databases/..%2Fusers', { token })).status).toBe(400);
@@ -260,7 +260,7 @@ describe('databases', () => {
 });
 
 describe('version and health', () => {
-  it('tell the version of the cluster and need no token', async () => {
+  it('report the version of the cluster and need no token', async () => {
     const { send } = await serverBench();
     expect((await send('GET', '/v1/version')).json()).toEqual({
       distribution: expect.any(String),

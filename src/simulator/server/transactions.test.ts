@@ -37,7 +37,7 @@ describe('a transaction', () => {
     }
   });
 
-  it('sees its own changes and not those that others commit meanwhile', async () => {
+  it('sees its own changes, but not those that others commit meanwhile', async () => {
     const { opened, step, people } = await bench();
     const [reader, writer] = [await opened('read'), await opened('write')];
     await step(writer, 'query', insert('Eve'));
@@ -110,7 +110,7 @@ describe('a transaction', () => {
     expect(await people()).toBe(0);
   });
 
-  it('stays open for five minutes if nothing else is said', async () => {
+  it('stays open for five minutes by default', async () => {
     const { opened, step, clock } = await bench();
     const id = await opened('read');
     clock.advance(5 * 60_000 - 1);
@@ -139,7 +139,7 @@ describe('the schema lock', () => {
     expect((await second).status).toBe(400);
   });
 
-  it('is waited for ten seconds if nothing else is said', async () => {
+  it('is waited for ten seconds by default', async () => {
     const { open, opened, clock } = await bench();
     await opened('schema');
     let answered = false;
@@ -255,7 +255,7 @@ describe('a query', () => {
     expect(await people()).toBe(1);
   });
 
-  it('as one shot leaves nothing open, whatever becomes of it', async () => {
+  it('as one shot leaves nothing open, however it ends', async () => {
     const { query, simulator } = await bench();
     for (const text of ['match $p isa person;', 'nonsense', 'match $p isa nothing;']) await query('read', text);
     for (const text of ['insert $p isa nothing;', 'insert $p isa person;']) await query('write', text);

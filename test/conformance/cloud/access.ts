@@ -18,7 +18,7 @@ interface CloudEndpoint {
 
 const MISSING = 'no-such-cluster';
 
-/** "Endpoints": all that carry a bearer token. The bodies are right, so that nothing else is wrong with a request. */
+/** "Endpoints": all that carry a bearer token. The bodies are correct, so that nothing else is wrong with a request. */
 const ENDPOINTS: readonly CloudEndpoint[] = [
   {
     name: 'Deploy',
@@ -103,11 +103,11 @@ const LOWER: Readonly<Record<AccessLevel, readonly AccessLevel[]>> = {
   admin: ['read', 'write'],
 };
 
-/** Every error status of the table that can be had without a cluster. */
+/** Every error status of the table that can be triggered without a cluster. */
 export const accessChecks: readonly Check<CloudSetting>[] = ENDPOINTS.flatMap((endpoint) => {
   const { name, method, level, body, onCluster } = endpoint;
   const inSpace = name !== 'List versions';
-  // A server that does not refuse it would make a cluster.
+  // A server that does not refuse it would create a cluster.
   const asks = name === 'Deploy' ? ['levels', 'deploy'] : ['levels'];
   const request = (setting: CloudSetting, path = endpoint.path(setting, MISSING)): RawRequest => ({
     method,

@@ -13,7 +13,7 @@ import {
 } from '../cloud-setting.ts';
 import { expectErrorObject, expectRefusal } from '../raw.ts';
 
-/** Fields of a request that breaks exactly one rule, by the rule. The client refuses most of them itself: they go raw. */
+/** Fields of a request that breaks exactly one rule, by the rule. The client refuses most of them itself: they are sent raw. */
 const RULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'an id with capitals': { id: 'Conformance' },
   'an empty id': { id: '' },
@@ -64,7 +64,7 @@ const GCP = {
 function refusal(what: string, fields: Readonly<Record<string, unknown>>): Check<CloudSetting> {
   return {
     section: 'Deploy request fields',
-    name: `${what} is refused, and nothing is made`,
+    name: `${what} is refused, and nothing is created`,
     needs: ['levels', 'deploy'],
     run: async (setting) => {
       const body = { ...setting.deployment, ...GCP, id: newID(setting), ...fields };
@@ -139,7 +139,7 @@ export const deployChecks: readonly Check<CloudSetting>[] = [
   }),
 
   ...section<CloudSetting>('Deploy', ['levels', 'deploy'], {
-    'a body that is no JSON is 400': async (setting) => {
+    'a body that is not JSON is 400': async (setting) => {
       const path = `${SPACE_PATH(setting)}/deploy`;
       expectErrorObject(await rawAs(setting, 'write', { method: 'POST', path, body: '{"id":' }), 400);
     },

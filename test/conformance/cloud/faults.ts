@@ -26,7 +26,7 @@ export const cloudFaultChecks = [
       expect(await clientOf(setting).list()).toEqual([]);
       expect(powersOf(setting).simulator.count('list')).toBe(2);
     },
-    'a lost answer to a deploy is told as such, and it is sent once': async (setting) => {
+    'a lost answer to a deploy is reported as such, and it is sent once': async (setting) => {
       strike(setting, { effect: 'lostAnswer', match: { operation: 'deploy' } });
       const client = clientOf(setting);
       const error = await failure(client.deploy({ ...setting.deployment, id: 'orders' }));
@@ -67,7 +67,7 @@ export const cloudFaultChecks = [
       expect(await failure(client.list())).toMatchObject({ kind: 'lost', operation: 'list' });
       expect(await client.list()).toHaveLength(3);
     },
-    'a page of HTML is told by its status': async (setting) => {
+    'a page of HTML is recognized by its status': async (setting) => {
       strike(setting, { effect: 'html', match: { operation: 'list' } });
       const error = await failure(clientOf(setting).list());
       expect(error).toMatchObject({ kind: 'unavailable', status: 502, serverMessage: undefined });
@@ -107,14 +107,14 @@ export const cloudFaultChecks = [
         }
         advance(60_000);
       }
-      // Five that open the breaker, each twice as a GET, and a probe a minute.
+      // Five that open the breaker, each sent twice as a GET, and a probe a minute.
       expect(simulator.count('list') - before).toBeLessThanOrEqual(20);
       simulator.faults.remove(fault);
       const first = client.list();
       advance(1_000);
       expect(await first).toEqual([]);
     },
-    'no error shows a secret, though the service repeats the whole request': async (setting) => {
+    'no error shows a secret, even if the service repeats the whole request': async (setting) => {
       const { simulator } = powersOf(setting);
       simulator.setKnobs({ echoSecrets: true });
       const client = clientOf(setting);

@@ -51,7 +51,7 @@ export const lifecycleChecks = [
         expect(await client.get(id)).toMatchObject({ storageSizeGB });
       });
     },
-    'backups change, though no answer shows them': async (setting) => {
+    'backups change, even if no answer shows them': async (setting) => {
       await withCluster(setting, async (id, client) => {
         const backupConfiguration = { frequency: 'hourly', retentionDays: 30 } as const;
         expect(await client.update(id, { backupConfiguration })).toMatchObject({ id });
@@ -121,7 +121,7 @@ export const lifecycleChecks = [
   }),
 
   ...section<CloudSetting>('Suspend and Resume', ['deploy'], {
-    'a cluster goes to sleep without servers and comes back with them': async (setting) => {
+    'a suspended cluster has no servers, and has them again when resumed': async (setting) => {
       await withCluster(setting, async (id, client) => {
         expect(await client.suspend(id)).toMatchObject({ id, status: 'suspending', servers: [{ status: 'running' }] });
         expect(await untilStatus(setting, id, 'suspended')).toMatchObject({ servers: [] });
@@ -190,7 +190,7 @@ export const lifecycleChecks = [
   }),
 
   ...section<CloudSetting>('States and transitions', ['simulator'], {
-    'an operation that comes too early is refused or done, and the client tells which': async (setting) => {
+    'an operation that comes too early is refused or done, and the client says which': async (setting) => {
       setting.powers?.simulator.setKnobs({ provisionMs: [60_000, 60_000] });
       const client = clientOf(setting);
       await client.deploy({ ...setting.deployment, id: 'early' });

@@ -43,7 +43,7 @@ export const tokenExchangeChecks = [
     'the client gets a token for each of its credentials': async (setting) => {
       await clientOf(setting).authenticate();
     },
-    'the client tells of a wrong secret and does not show it': async (setting) => {
+    'the client reports a wrong secret and does not show it': async (setting) => {
       const [credential] = setting.credentials;
       if (credential === undefined) throw new Error('There is no credential');
       const wrong = { ...credential, clientSecret: 'canary-wrong-secret' };

@@ -45,7 +45,7 @@ export const serverAccessChecks: readonly Check<ServerSetting>[] = [
   ...CASES.map(
     (operation): Check<ServerSetting> => ({
       section: operation.name,
-      name: 'a failure of the server is told as such',
+      name: 'a failure of the server is reported as such',
       needs: ['simulator'],
       run: async (setting) => {
         setting.powers?.simulator.faults.add({ effect: 'errorBefore', match: { api: 'server' } });
@@ -60,7 +60,7 @@ export const serverAccessChecks: readonly Check<ServerSetting>[] = [
   ].map(
     ({ method, path, status }): Check<ServerSetting> => ({
       section: 'Endpoints',
-      name: `${method} ${path} is ${status}, with a body or without`,
+      name: `${method} ${path} is ${status}, with or without a body`,
       needs: [],
       run: async (setting) => {
         if (!isMethod(method)) throw new Error(`No method: ${method}`);

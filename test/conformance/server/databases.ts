@@ -19,7 +19,7 @@ const SCHEMA = `define
 
 export const databaseChecks = [
   ...section<ServerSetting>('Databases', [], {
-    'one that is created is listed and got, and gone once it is deleted': async (setting) => {
+    'a created one is listed and can be read, and is gone once it is deleted': async (setting) => {
       const { client, token } = await signedIn(setting);
       const name = newName(setting);
       await client.createDatabase(token, name);
@@ -60,7 +60,7 @@ export const databaseChecks = [
   }),
 
   ...section<ServerSetting>('Get schema', [], {
-    'a fresh database has none: an empty JSON string, or the plain word define in the field': async (setting) => {
+    'a new database has none: an empty JSON string, or the plain word define in the field': async (setting) => {
       await withDatabase(setting, async (name, { client, token }) => {
         for (const path of [`/v1/databases/${name}/schema`, `/v1/databases/${name}/type-schema`]) {
           const answer = await raw(setting, { method: 'GET', path, authorization: `Bearer ${token}` });
@@ -102,7 +102,7 @@ export const databaseChecks = [
           const schema = await session.client.getSchema(session.token, first);
           await change(session, second, 'schema', schema);
           expect(await session.client.getSchema(session.token, second)).toBe(schema);
-          // Nothing changes where it is defined already.
+          // Nothing changes if it is defined already.
           await change(session, second, 'schema', schema);
           expect(await session.client.getSchema(session.token, second)).toBe(schema);
         });

@@ -16,7 +16,7 @@ function strike(setting: ServerSetting, fault: Fault): void {
 /** What a client makes of everything that can go wrong on the way. */
 export const serverFaultChecks = [
   ...section<ServerSetting>('Faults', ['simulator'], {
-    'a lost answer to a new password is told as such, and one of the two passwords works': async (setting) => {
+    'a lost answer to a new password is reported as such, and one of the two passwords works': async (setting) => {
       const { simulator, clusterID } = powersOf(setting);
       const { username } = setting.login;
       strike(setting, { effect: 'lostAnswer', match: { operation: 'updateUser' } });
@@ -27,7 +27,7 @@ export const serverFaultChecks = [
       expect(simulator.passwordIs(clusterID, username, 'another-password')).toBe(true);
       expect(await failure(session.signIn())).toMatchObject({ kind: 'unauthorized', operation: 'signIn' });
     },
-    'a lost answer to a new user or database is told as such, and it is sent once': async (setting) => {
+    'a lost answer to a new user or database is reported as such, and it is sent once': async (setting) => {
       const { simulator } = powersOf(setting);
       strike(setting, { effect: 'lostAnswer', match: { operation: 'createUser' } });
       strike(setting, { effect: 'lostAnswer', match: { operation: 'createDatabase' } });
@@ -80,7 +80,7 @@ export const serverFaultChecks = [
       expect(error).toMatchObject({ name: 'ApiError', status: undefined });
       simulator.faults.remove(fault);
     },
-    'no error shows a secret, though the server repeats the whole request': async (setting) => {
+    'no error shows a secret, even if the server repeats the whole request': async (setting) => {
       powersOf(setting).simulator.setKnobs({ echoSecrets: true });
       const { client, token } = await signedIn(setting);
       const errors = [

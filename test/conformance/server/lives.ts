@@ -3,7 +3,7 @@ import { section } from '../check.ts';
 import { kindsOnServer } from '../kinds-on-server.ts';
 import { failure, newName, type ServerSetting, serverClientOf, signedIn } from '../server-setting.ts';
 
-/* Whole lives, led by the operator's own code: what it asks of a server, in the order in which it asks. */
+/* Whole life cycles, run by the operator's own code: its requests to a server, in its order. */
 
 const NAME = 'define attribute name, value string;';
 const PERSON = 'define entity person, owns name;';
@@ -37,7 +37,7 @@ export const lifeChecks = [
         await client.deleteDatabase(token, name).catch(() => undefined);
       }
     },
-    'a database that was there before is not made ours': async (setting) => {
+    'a database that existed before does not become ours': async (setting) => {
       const { database } = await kindsOnServer(setting);
       const { client, token } = await signedIn(setting);
       const name = newName(setting);

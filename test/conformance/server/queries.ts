@@ -52,7 +52,7 @@ export const queryChecks = [
         expect(await change(session, name, 'schema', SCHEMA)).toMatchObject({ queryType: 'schema', answerType: 'ok' });
       });
     },
-    'a write query gives rows of what it made': async (setting) => {
+    'a write query returns rows of what it created': async (setting) => {
       await withDatabase(setting, async (name, session) => {
         await change(session, name, 'schema', SCHEMA);
         const answer = await change(session, name, 'write', DATA);
@@ -119,7 +119,7 @@ export const queryChecks = [
         expect(conceptsOf(answer, 'at')).toContainEqual({ kind: 'attributeType', label: 'age', valueType: 'integer' });
       });
     },
-    'a value that is computed is a value': async (setting) => {
+    'a computed value is a value': async (setting) => {
       await withPeople(setting, async (name, session) => {
         const answer = await read(session, name, 'match $p isa person, has age $a; let $next = $a + 1;');
         expect(conceptsOf(answer, 'next')).toContainEqual({ kind: 'value', value: 42, valueType: 'integer' });
@@ -157,7 +157,7 @@ export const queryChecks = [
         expect(answer.warning).toBeTypeOf('string');
       });
     },
-    'all changes of a write query are kept, also those whose answers were cut': async (setting) => {
+    'all changes of a write query are kept, even those whose answers were cut': async (setting) => {
       await withPeople(setting, async (databaseName, session) => {
         const answer = await session.client.oneShotQuery(session.token, {
           databaseName,
@@ -204,7 +204,7 @@ export const queryChecks = [
         }
       });
     },
-    'what is no query is 400': async (setting) => {
+    'text that is not a query is 400': async (setting) => {
       await withDatabase(setting, async (name, session) => {
         const error = await failure(read(session, name, 'this is no query'));
         expect(error).toMatchObject({ name: 'ApiError', kind: 'invalid', status: 400, operation: 'oneShotQuery' });
@@ -259,7 +259,7 @@ export const queryChecks = [
     },
   }),
   ...section<ServerSetting>('Errors', ['queries', 'simulator'], {
-    'a query out of time is 408': async (setting) => {
+    'a query that runs out of time is 408': async (setting) => {
       await withPeople(setting, async (databaseName, { client, token }) => {
         setting.powers?.simulator.setKnobs({ queryMs: 60_000 });
         const request = { databaseName, transactionType: 'read', query: PEOPLE, commit: false } as const;

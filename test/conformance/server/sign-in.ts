@@ -12,7 +12,7 @@ export const signInChecks = [
       const { client, token } = await signedIn(setting);
       await client.listDatabases(token);
     },
-    'each token works, also when there are several': async (setting) => {
+    'each token works, even if there are several': async (setting) => {
       const first = await signedIn(setting);
       const second = await signedIn(setting);
       await first.client.listDatabases(first.token);

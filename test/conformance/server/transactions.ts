@@ -36,7 +36,7 @@ async function open({ client, token }: SignedIn, databaseName: string, transacti
 
 export const transactionChecks = [
   ...section<ServerSetting>('Open transaction', [], {
-    'each type has an id of its own, and is closed': async (setting) => {
+    'each type has an id of its own, and can be closed': async (setting) => {
       await withDatabase(setting, async (name, session) => {
         const { client, token } = session;
         const ids = new Set<string>();
@@ -91,7 +91,7 @@ export const transactionChecks = [
   }),
 
   ...section<ServerSetting>('Transactions', [], {
-    'an unknown one is 404 to Commit, Rollback and Query; Close may call it closed': async (setting) => {
+    'an unknown one is 404 to Commit, Rollback and Query; Close may answer that it is closed': async (setting) => {
       const path = '/v1/transactions/00000000-0000-4000-8000-000000000000';
       expect((await rawSignedIn(setting, { method: 'POST', path: `${path}/commit` })).status).toBe(404);
       expect((await rawSignedIn(setting, { method: 'POST', path: `${path}/rollback` })).status).toBe(404);
@@ -100,7 +100,7 @@ export const transactionChecks = [
       const { status } = await rawSignedIn(setting, { method: 'POST', path: `${path}/close` });
       expect(status).toBe(either(setting, { document: 404, field: 200 }));
     },
-    'closing twice is no error to the client': async (setting) => {
+    'closing twice is not an error for the client': async (setting) => {
       await withDatabase(setting, async (name, session) => {
         const id = await open(session, name, 'write');
         await session.client.closeTransaction(session.token, id);
@@ -175,7 +175,7 @@ export const transactionChecks = [
         }
       });
     },
-    'a transaction out of time is closed without its changes': async (setting) => {
+    'a transaction that runs out of time is closed without its changes': async (setting) => {
       await withDatabase(setting, async (name, session) => {
         const { client, token } = session;
         await change(session, name, 'schema', SCHEMA);

@@ -14,7 +14,7 @@ import {
 
 export const userChecks = [
   ...section<ServerSetting>('Users', ['users'], {
-    'one that is created is listed and got, can sign in, and no longer once deleted': async (setting) => {
+    'a created one is listed, can be read and can sign in, and no longer once it is deleted': async (setting) => {
       const { client, token } = await signedIn(setting);
       const login = { username: newName(setting), password: 'a password: "ö" \\ 2' };
       await client.createUser(token, login.username, login.password);
@@ -69,7 +69,7 @@ export const userChecks = [
         expect(await failure(client.signIn(login))).toMatchObject({ kind: 'unauthorized' });
       });
     },
-    "Update ends the user's tokens and transactions, also with the same password": async (setting) => {
+    "Update ends the user's tokens and transactions, even with the same password": async (setting) => {
       await withUser(setting, async (login, { client, token }) => {
         const theirs = await signedIn(setting, login);
         await client.updateUser(token, login.username, login.password);
@@ -101,7 +101,7 @@ export const userChecks = [
         expectErrorObject(await raw(setting, { method: 'GET', path: '/v1/users', authorization }), 403);
       });
     },
-    'of a password the first 72 bytes count, and no wrong one passes': async (setting) => {
+    'only the first 72 bytes of a password count, and no wrong one is accepted': async (setting) => {
       await withUser(setting, async (login, { client, token }) => {
         const long = 'x'.repeat(80);
         await client.updateUser(token, login.username, long);

@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 describe('examples for Argo CD and Flux', () => {
-  test('are all these', () => {
+  test('are all listed here', () => {
     expect(FILES).toEqual([
       'deploy/argocd/applications.yaml',
       'deploy/argocd/argocd-cm.yaml',
@@ -61,7 +61,7 @@ describe('examples for Argo CD and Flux', () => {
     },
   );
 
-  test('What is misspelled would be found', async () => {
+  test('A misspelling would be found', async () => {
     const [application] = manifestsOf('deploy/argocd/applications.yaml');
     const { namespace: _, ...metadata } = application?.metadata ?? { name: '' };
     const wrong = { ...application, metadata, spec: { ...application?.spec, syncPolicies: {} } } as Manifest;
@@ -69,7 +69,7 @@ describe('examples for Argo CD and Flux', () => {
   });
 
   test.each(['deploy/argocd/databases/space.yaml', 'deploy/argocd/databases/orders.yaml'])(
-    '%s: the API server takes every object',
+    '%s: the API server accepts every object',
     async (path) => {
       const args = [
         'apply',
@@ -82,7 +82,7 @@ describe('examples for Argo CD and Flux', () => {
     },
   );
 
-  test('argocd-cm merges into what is there, and leaves the rest', async () => {
+  test('argocd-cm merges into the existing one, and leaves the rest', async () => {
     const other = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'argocd-cm' }, data: { url: 'https://a' } };
     await mustKubectl(['create', `--namespace=${namespace}`, '--filename=-'], { input: JSON.stringify(other) });
     const text = readDocument('deploy/argocd/argocd-cm.yaml').replace('namespace: argocd', `namespace: ${namespace}`);
@@ -93,7 +93,7 @@ describe('examples for Argo CD and Flux', () => {
     expect(Object.keys(data)).toContain(`resource.customizations.health.${GROUP}_DatabaseCluster`);
   });
 
-  test('Waves follow what refers to what', () => {
+  test('Waves follow references between objects', () => {
     const all = ['space', 'orders'].flatMap((name) => manifestsOf(`deploy/argocd/databases/${name}.yaml`));
     const waves = all.map(({ kind, metadata }) => [kind, metadata.annotations?.['argocd.argoproj.io/sync-wave']]);
     expect(Object.fromEntries(waves)).toEqual({

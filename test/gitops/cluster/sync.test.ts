@@ -11,7 +11,7 @@ import type { ServedCloud } from '../../support/served-cloud.ts';
 import type { Site } from '../../support/site.ts';
 import { CUSTOMIZATIONS } from '../argocd-files.ts';
 
-/* What is in Git stays in sync after the operator has run, by the ways in which Argo CD, Flux and kubectl compare. */
+/* Objects from Git stay in sync after the operator has run, as Argo CD, Flux and kubectl compare them. */
 
 const BUILD_MS = 10 * 60_000;
 
@@ -35,7 +35,7 @@ const QUICK = {
 
 const OURS = 'dbs,dbc,dbu,dbd';
 
-/** Documents of deploy/, which name clouds that are elsewhere. */
+/** Documents of deploy/, which name clouds elsewhere. */
 const files =
   (...paths: readonly string[]): Text =>
   (cloud) => {
@@ -52,11 +52,11 @@ const asText = (manifests: readonly object[]) => manifests.map((manifest) => `--
 
 const samples = (...names: readonly string[]) => files(...names.map((name) => `deploy/samples/${name}.yaml`));
 
-/** With what the simulator takes; the sample's Secrets are those of its command. */
+/** With values that the simulator accepts; the sample's Secrets are those of its command. */
 const secretsOf: Text = (cloud) => asText(wholeSpace(cloud).filter(({ kind }) => kind === 'Secret'));
 
 const MANIFESTS: readonly (readonly [string, Text])[] = [
-  ['the least that each kind takes', (cloud) => asText([space(cloud), cluster(), user(), database()])],
+  ['the minimum that each kind accepts', (cloud) => asText([space(cloud), cluster(), user(), database()])],
   ['the sample of a cluster', samples('space', 'cluster')],
   ['the sample of all fields of a cluster', samples('space', 'cluster-complete')],
   ['the example for Argo CD', files('deploy/argocd/databases/space.yaml', 'deploy/argocd/databases/orders.yaml')],
@@ -96,7 +96,7 @@ async function items(args: readonly string[], input?: string): Promise<readonly 
   return (shown as { items?: Live[] }).items ?? [shown as Live];
 }
 
-/** What Argo CD and Flux make of each object. */
+/** How Argo CD and Flux judge each object. */
 async function judged(live: readonly Live[]): Promise<readonly (readonly [unknown, string])[]> {
   const script = (kind: string) => readDocument(`${CUSTOMIZATIONS}/${kind}/health.lua`);
   const healths = await runLua(live.map((object) => ({ script: script(object.kind), object })));
@@ -144,13 +144,13 @@ describe.concurrent.each(MANIFESTS)('%s', (_, text) => {
   });
 });
 
-test('A cluster that is suspended is waited for by nobody', async (context) => {
+test('Nobody waits for a suspended cluster', async (context) => {
   const [site] = await settled(context, (cloud) => asText([space(cloud), cluster({ state: 'Suspended' })]), []);
   const live = await items(['get', `--namespace=${site.namespace}`, 'dbc']);
   expect(await judged(live)).toEqual([['Suspended', 'Current']]);
 });
 
-test('Secrets that Mooring writes carry nothing by which Argo CD would prune them', async (context) => {
+test('Secrets that Mooring writes carry nothing that would make Argo CD prune them', async (context) => {
   const tracked = (manifest: Manifest) => ({
     ...manifest,
     metadata: {
@@ -213,7 +213,7 @@ describe.concurrent('everything is pruned at once', () => {
     const { simulator } = site.cloud;
     const status = (id: string) => [...simulator.clusters()].find((each) => each.id === id && !each.gone)?.status;
     expect(['orders', 'kept', 'asleep'].map((id) => status(id) ?? 'gone')).toEqual(['gone', 'running', 'suspended']);
-    // Logins of clusters that are still there.
+    // Logins of clusters that still exist.
     await waitUntil(async () => (await left()).length === 3, { what: 'Secrets that nobody needs are gone' });
     expect((await left()).toSorted()).toEqual(['', 'secret/asleep-admin', 'secret/kept-admin']);
   });

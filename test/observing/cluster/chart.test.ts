@@ -6,7 +6,7 @@ import { CHART, createHelm, HELM_BUILD_MS, type Helm, mustHelm } from '../../sup
 import { readDocument } from '../../support/readme.ts';
 import { ALERTS, DASHBOARD } from '../files.ts';
 
-/* The chart brings alerts, dashboard and health checks as they are in its files, which other tests look at. */
+/* The chart contains alerts, dashboard and health checks as they are in its files, which other tests check. */
 
 const VALUES = {
   metrics: {
@@ -49,7 +49,7 @@ async function rendered(template: string): Promise<Rendered> {
   return load(await mustHelm(helm, args, { values: VALUES })) as Rendered;
 }
 
-test('PrometheusRule has the alerts, and is what the Prometheus operator takes', async () => {
+test('PrometheusRule has the alerts, and the Prometheus operator accepts it', async () => {
   const rule = await rendered('prometheusrule');
   expect(rule).toMatchObject({
     kind: 'PrometheusRule',
@@ -61,7 +61,7 @@ test('PrometheusRule has the alerts, and is what the Prometheus operator takes',
   expect(await foreign.refused(anywhere, await makeNamespace())).toBe('');
 });
 
-test('Alerts link to where their runbooks are said to be, and nowhere otherwise', async () => {
+test('Alerts link to the configured place of their runbooks, and nowhere otherwise', async () => {
   const alertsWith = (settings: object) => {
     const values = { metrics: { prometheusRule: { enabled: true, renderMode: 'alwaysRender', ...settings } } };
     return mustHelm(helm, ['template', 'mooring', CHART, '--show-only=templates/prometheusrule.yaml'], { values });
@@ -83,7 +83,7 @@ test('The ConfigMap for Grafana holds the dashboard', async () => {
   expect(JSON.parse(data?.['mooring.json'] ?? '')).toEqual(JSON.parse(readDocument(DASHBOARD)));
 });
 
-test('The ConfigMap for Argo CD holds what argocd-cm is to be given', async () => {
+test('The ConfigMap for Argo CD holds what should be merged into argocd-cm', async () => {
   const { metadata, data } = await rendered('argocd-health');
   expect(metadata.namespace).toBe('argocd');
   expect(data).toEqual((load(readDocument('deploy/argocd/argocd-cm.yaml')) as Rendered).data);

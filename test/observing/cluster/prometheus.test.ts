@@ -82,7 +82,7 @@ test('Nothing fires while all is well, and the dashboard shows it', async () => 
   await site.ready();
   await fires([]);
 
-  // Whether a request fails in between is chance.
+  // Whether a request fails in between is up to chance.
   const expected = ['Objects: Not ready now'];
   const isEmpty = async ({ panel, expr }: Query) => !panel.endsWith('Failures') && (await query(expr)).length === 0;
   let empty: readonly string[] = [];
@@ -96,7 +96,7 @@ test('Nothing fires while all is well, and the dashboard shows it', async () => 
   expect(empty).toEqual(expected);
 });
 
-test('Series have the labels that alerts and their texts go by', async () => {
+test('Series have the labels that alerts and their texts rely on', async () => {
   const notObserved = alerts().find(({ alert }) => alert === 'MooringSpaceNotObserved')?.expr ?? '';
   const [found] = await query(notObserved.replace('> 840', '> -900'));
   expect(found?.metric).toEqual({
@@ -110,12 +110,12 @@ test('Series have the labels that alerts and their texts go by', async () => {
   expect(names.toSorted()).toEqual(expect.arrayContaining(['databasecluster', 'databasespace']));
 });
 
-test('What goes wrong fires, with reason and kind', async () => {
+test('Alerts fire for what goes wrong, with reason and kind', async () => {
   const { simulator } = site.cloud;
   simulator.deployForeign({ id: 'taken' });
   await site.apply(cluster({}, {}, 'taken'), cluster({ deletionProtection: true }));
   await site.remove('DatabaseCluster', 'orders');
-  // It runs, and its servers take long: nobody can prove that the login it came with is refused.
+  // It runs, but its servers take long: nobody can verify that the factory login is refused.
   simulator.setKnobs({ serverLagMs: [600_000, 600_000] });
   await site.apply(cluster({}, {}, 'slow'));
   await site.until('DatabaseCluster', { reason: 'WaitingForServer' }, 'slow');
@@ -127,7 +127,7 @@ test('What goes wrong fires, with reason and kind', async () => {
   ]);
 });
 
-test('Tokens that the cloud refuses fire', async () => {
+test('Tokens that the cloud refuses fire an alert', async () => {
   await site.apply(space(site.cloud), secret('cloud-write', { clientID: 'write-id', clientSecret: 'no-such-secret' }));
   await site.until('DatabaseSpace', { status: 'False', reason: 'CredentialsInvalid' });
   await waitUntil(async () => (await firing()).includes('MooringCredentialsInvalid reason=CredentialsInvalid'), {
@@ -135,7 +135,7 @@ test('Tokens that the cloud refuses fire', async () => {
   });
 });
 
-test('An operator that is not there any more fires', async () => {
+test('An operator that is gone fires an alert', async () => {
   await leaveSite();
   await bench.operator.stop();
   await waitUntil(async () => (await firing()).includes('MooringAbsent'), { what: 'MooringAbsent fires' });

@@ -37,7 +37,7 @@ const CLOUD_LIES: readonly Lie[] = [
   {
     lie: 'a suspended cluster is running',
     tell: (_, status, text) => (status === 200 ? { text: text.replace('"suspended"', '"running"') } : undefined),
-    found: 'Suspend and Resume: a cluster goes to sleep',
+    found: 'Suspend and Resume: a suspended cluster has no servers',
   },
   {
     lie: 'everything is permitted',

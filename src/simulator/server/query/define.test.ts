@@ -54,7 +54,7 @@ describe('define', () => {
     expect(schema()).toBe(text);
   });
 
-  it('extends types that are there, with or without their kind', () => {
+  it('extends existing types, with or without their kind', () => {
     const { run, schema } = queryBench();
     run('schema', 'define attribute name, value string; entity person;');
     run('schema', 'define person owns name;');
@@ -111,13 +111,13 @@ describe('define', () => {
     ['define manager sub robot; entity robot;', 'redefine changes it'],
     ['define person owns nickname @card(0..3);', 'another @card already'],
     ['define entity employee; define entity x;', 'syntax: '],
-  ])('%s is refused by what is there', (query, message) => {
+  ])('%s is refused because of what exists', (query, message) => {
     expect(company().refusal('schema', query)).toContain(message);
   });
 });
 
 describe('redefine and undefine', () => {
-  it('change what is there', () => {
+  it('change existing definitions', () => {
     const { run, schema } = company();
     run('schema', 'redefine person owns nickname @card(0..5); attribute weight, value double;');
     run('write', 'match $p has age $a; delete has $a of $p;');

@@ -32,7 +32,7 @@ describe('writing', () => {
     expect(rows('match $p has name "Bob", has age $a, has nickname $n; select $a, $n;')).toEqual([{ a: 31, n: 'B' }]);
   });
 
-  it('takes an integer where a double is wanted', () => {
+  it('accepts an integer where a double is expected', () => {
     expect(company().rows('match $p has weight $w; select $w;')).toEqual([{ w: 70 }]);
   });
 
