@@ -257,8 +257,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         RECONCILE,
-        '    if (patch !== undefined) {\n      await this.#writeStatus(patch, facts);\n      const before',
-        '    {\n      await this.#writeStatus(patch ?? {}, facts);\n      const before',
+        '    if (patch !== undefined) {\n      await this.#writeStatus(patch, facts);\n      const ready',
+        '    {\n      await this.#writeStatus(patch ?? {}, facts);\n      const ready',
       ],
     ],
     hunt: ['deploy'],
@@ -405,7 +405,7 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         'runtime/controller.ts',
-        'else if (after !== undefined) this.#foreignStatus.set(key, after.metadata.resourceVersion);',
+        'else if (after !== undefined && key !== this.#writing) this.#foreignStatus.set(key, after.metadata.resourceVersion);',
         '',
       ],
     ],
