@@ -7,6 +7,7 @@ import type { SpaceConnection } from '../databasespace/connection.ts';
 import type { Login } from '../secrets.ts';
 import { spaceKeyOf } from './claimants.ts';
 import { differences } from './differences.ts';
+import { askFor } from './find-cluster.ts';
 import { type ClusterSubject, currentID, isSame } from './observation.ts';
 import { isFactorys, type KnownLogins } from './observe-login.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
@@ -69,14 +70,11 @@ export async function refuseAnothersLogin(
 /** Asks the cloud whether the id is free. If not, the next pass sees whose it is. */
 export async function isFree(
   world: ClusterWorld,
-  { client, poller }: SpaceConnection,
+  connection: SpaceConnection,
   id: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const askedAt = world.clock.monotonic();
-  const cluster = await client.get(id, signal);
-  if (cluster !== undefined) poller.learn(id, cluster, askedAt);
-  return cluster === undefined;
+  return (await askFor(world, connection, id, signal)) === undefined;
 }
 
 /**

@@ -9,6 +9,7 @@ import { spaceKeyOf } from './claimants.ts';
 import { acceptedBackup } from './decide-existence.ts';
 import { deployRequest } from './deploy-request.ts';
 import { differences } from './differences.ts';
+import { askFor } from './find-cluster.ts';
 import { refuseAwaited, updateNotApplied } from './not-shown.ts';
 import {
   adminSecretName,
@@ -162,15 +163,12 @@ async function taken(
   id: string,
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch> {
-  const askedAt = world.clock.monotonic();
-  const cluster = await connection.client.get(id, signal);
-  if (cluster === undefined) {
+  if ((await askFor(world, connection, id, signal)) === undefined) {
     throw new TransientError(
       'ClusterIDInUse',
       `The cloud says that cluster id "${id}" is in use, but shows no such cluster: Mooring tries again. If this persists, choose another clusterID`,
     );
   }
-  connection.poller.learn(id, cluster, askedAt);
   return {};
 }
 

@@ -386,3 +386,37 @@ describe('When another cluster in the List makes no sense,', () => {
     expect(bench.status().clusterID).toBe('orders');
   });
 });
+
+describe('With a cloud that answers 400 when it is asked for a cluster that does not exist', () => {
+  /** The simulator cannot tell what exists before it answers: all looks at one cluster fail. */
+  async function besideSuchACloud(spec: Readonly<Record<string, unknown>> = {}): Promise<KindBench> {
+    const bench = await settled(spec);
+    bench.simulator.faults.add({ match: { operation: 'get' }, effect: 'errorBefore', status: 400 });
+    return bench;
+  }
+
+  it('one that has vanished is missing, and its object can go', async () => {
+    const bench = await besideSuchACloud({ deletionPolicy: 'Delete' });
+    bench.simulator.vanish('orders');
+    await list(bench);
+    await bench.until('False ClusterMissing');
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    for (let pass = 0; pass < 8; pass++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(bench.kube.all(DATABASE_CLUSTERS)).toEqual([]);
+  });
+
+  it('nothing is taken for missing while Lists fail, too', async () => {
+    const bench = await besideSuchACloud();
+    bench.simulator.vanish('orders');
+    await list(bench);
+    bench.simulator.faults.add({ match: { operation: 'list' }, effect: '5xx' });
+    for (let pass = 0; pass < 20; pass++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(bench.ready()).not.toBe('False ClusterMissing');
+  });
+});

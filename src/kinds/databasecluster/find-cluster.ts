@@ -1,3 +1,4 @@
+import { ApiError } from '../../base/api-error.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { claimantsOf } from './claimants.ts';
@@ -115,14 +116,23 @@ export function maybeAttempted(world: ClusterWorld, { key, status }: ClusterSubj
   return status.operation !== undefined && !world.memory.attempts.neverMade(key, status.operation);
 }
 
-async function askFor(
+/** Asks the cloud for one cluster; undefined: there is none. What the answer shows is taken in. */
+export async function askFor(
   world: ClusterWorld,
   { client, poller }: SpaceConnection,
   id: string,
   signal: AbortSignal,
 ): Promise<Cluster | undefined> {
   const askedAt = world.clock.monotonic();
-  const cluster = await client.get(id, signal);
-  if (cluster !== undefined) poller.learn(id, cluster, askedAt);
-  return cluster;
+  try {
+    const cluster = await client.get(id, signal);
+    if (cluster !== undefined) poller.learn(id, cluster, askedAt);
+    return cluster;
+  } catch (error) {
+    // A cloud may answer 400 for what does not exist, as servers do (compatibility.md). A whole List tells.
+    if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
+    await poller.refresh();
+    if (poller.error !== undefined) throw error;
+    return poller.get(id);
+  }
 }
