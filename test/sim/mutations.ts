@@ -389,7 +389,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'kept-as-the-cache-says',
     about: 'A space relies on its cache alone when it releases the Secrets that it keeps',
     changes: [['kinds/databasespace/observe.ts', 'subject.status.keptSecrets ?? []', '[]']],
-    hunt: ['namespace-deleted-while-deploying replicas=2 seed=2 3:partition 4:suspendMachine 5:oldList'],
+    hunt: ['namespace-deleted-while-deploying replicas=2 seed=1 3:partition 4:suspendMachine 5:oldList'],
   },
   {
     name: 'forget-whose-login',

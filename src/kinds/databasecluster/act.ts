@@ -163,7 +163,8 @@ async function taken(
   id: string,
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch> {
-  if ((await askFor(world, connection, id, signal)) === undefined) {
+  const cluster = await askFor(world, connection, id, signal);
+  if (cluster === undefined) {
     throw new TransientError(
       'ClusterIDInUse',
       `The cloud says that cluster id "${id}" is in use, but shows no such cluster: Mooring tries again. If this persists, choose another clusterID`,
