@@ -265,6 +265,18 @@ describe('a step that comes late', () => {
     expect(bench.takeCalls()).toEqual([]);
   });
 
+  it.each(['PutPassword', 'CreateUser'] as const)(
+    'gives no user the password that new clusters come with, which somebody has just written: %s',
+    async (what) => {
+      const bench = await readyUserBench();
+      const on = { username: 'app', identity: bench.status().connection?.cluster ?? '', password: 'current' } as const;
+      await bench.editSecret('app-connection', { data: { password: 'password' } });
+      const step = { do: what, ...on, drifted: true, returns: true } as const;
+      await expect(bench.act(step)).rejects.toMatchObject({ reason: 'SecretChanged' });
+      expect(bench.works('password')).toBe(false);
+    },
+  );
+
   it('finds the user gone, and it is created then', async () => {
     const bench = await readyUserBench();
     await bench.annotate('mooring.dev/rotate-at', '1');
