@@ -201,6 +201,12 @@ const cases: readonly Case[] = [
     seen: running.status('starting').seen,
     thus: { ready: 'Unknown Suspending', steps: [] },
   },
+  {
+    name: 'says what it waits for where the cluster is in a state that nobody knows',
+    given: leaving('Suspend'),
+    seen: running.status('failed').seen,
+    thus: { ready: 'Unknown UnderWay', steps: [] },
+  },
   { name: 'suspends no cluster that has replaced its own', given: leaving('Suspend'), seen: foreign.seen, thus: letGo },
   {
     name: 'lets a vanished cluster go, and says that it was not suspended',

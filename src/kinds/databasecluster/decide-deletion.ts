@@ -99,6 +99,9 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   };
 }
 
+/** The states that lead to one in which a cluster can be suspended. Others may last. */
+const SUSPENDABLE: ReadonlySet<string> = new Set(['starting', 'resuming', 'running']);
+
 function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { cluster } = seen;
   const found = first(subject, seen, nowMs);
@@ -113,6 +116,10 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
       conditions: [...reconciling('Destroying', message), ...clusterConditions(subject, seen)],
       status: shown(seen),
     };
+  }
+  if (!SUSPENDABLE.has(cluster.status)) {
+    const message = `Cluster "${seen.id}" has status "${cluster.status}", which Mooring does not know: it is suspended once it runs, before this object is removed. ${LET_GO}`;
+    return { conditions: [...reconciling('UnderWay', message), ...clusterConditions(subject, seen)] };
   }
   const message = `Cluster "${seen.id}" is being suspended before this object is removed`;
   const conditions = [...reconciling('Suspending', message), ...clusterConditions(subject, seen)];
