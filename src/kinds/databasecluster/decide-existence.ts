@@ -80,12 +80,19 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   const say = (summary: ReturnType<typeof stalled>) => [...summary, ...clusterConditions(subject, seen)];
   const never = neverCreates(subject);
   if (seen.absence !== undefined && !isTakenForGone(subject)) return awaited(subject, seen, seen.absence);
-  if (status.createdAt !== undefined && (spec.recreatePolicy === 'Never' || seen.lookalikes.length > 0)) {
+  // Also if another was about to be created in its place: the policy counts as it is now.
+  const hasVanished = status.createdAt !== undefined || status.former !== undefined;
+  if (hasVanished && (spec.recreatePolicy === 'Never' || seen.lookalikes.length > 0)) {
     const anew = never === undefined ? 'set recreatePolicy: Always for an empty one, or ' : '';
     const message =
       `Cluster "${seen.id}" has vanished from ${seen.place}${lookalikesOf(seen)}. A new one would be empty, so none is created: restore it in ` +
       `the cloud, or ${anew}delete this object`;
-    return { conditions: say(stalled('ClusterMissing', message)), retry: 'slowly' };
+    const isOff = status.operation !== undefined && !seen.attempted;
+    return {
+      conditions: say(stalled('ClusterMissing', message)),
+      retry: 'slowly',
+      ...(isOff ? { status: { operation: null } } : {}),
+    };
   }
   if (never !== undefined) {
     const message = `There is no cluster "${seen.id}" in ${seen.place}, and none is created with ${never}: create it there, or check clusterID`;

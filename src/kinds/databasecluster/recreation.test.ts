@@ -57,6 +57,27 @@ describe('A cluster that does not show, with recreatePolicy Always', () => {
     expect(bench.status()).toMatchObject({ createdAt, credentials });
   });
 
+  it.each(['was refused', 'was only written down'])(
+    'is not created again once a person says Never, where its creation %s',
+    async (how) => {
+      const bench = await runningBench(ALWAYS);
+      bench.simulator.vanish('orders');
+      await list(bench);
+      bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'errorBefore', status: 400, times: 1 });
+      const isReached = () => (how === 'was refused' ? deploys(bench) === 1 : bench.status().operation !== undefined);
+      while (!isReached()) await passes(bench, 5);
+      await bench.edit({ recreatePolicy: 'Never' });
+      await passes(bench, 60);
+      expect(bench.ready()).toBe('False ClusterMissing');
+      expect(bench.status().operation).toBeUndefined();
+      expect(deploys(bench)).toBe(how === 'was refused' ? 1 : 0);
+      bench.simulator.faults.clear();
+      await bench.edit({ recreatePolicy: 'Always' });
+      await bench.until('True Running');
+      expectOneWorkingLogin(bench);
+    },
+  );
+
   it('says the same at each look', async () => {
     const bench = await runningBench(ALWAYS);
     await hide(bench);
