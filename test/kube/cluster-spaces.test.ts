@@ -50,7 +50,7 @@ describe.concurrent('levels', () => {
     await desk.until('DatabaseSpace', {
       status: 'False',
       reason: 'AccessDenied',
-      message: /token of a sufficient level/,
+      message: /token of level read/,
     });
     await desk.apply(...desk.cloud.manifests(desk.spaceID, { apiTokens: [READ, WRITE] }));
     await desk.ready();
