@@ -37,8 +37,9 @@ export async function findCluster(
   const { createdAt } = subject.status;
   const isOurs = (cluster: Cluster | undefined) => cluster !== undefined && createdAtOf(cluster) === createdAt;
   let cluster = await look(id);
-  if (createdAt === undefined || (cluster !== undefined && isSame(subject, cluster)))
-    return { id, cluster, lookalikes: [] };
+  if (createdAt === undefined)
+    return { id, cluster, lookalikes: cluster === undefined ? formerElsewhere(world, subject, connection) : [] };
+  if (cluster !== undefined && isSame(subject, cluster)) return { id, cluster, lookalikes: [] };
   const desired = desiredID(subject);
   const renamed = desired === id ? undefined : await look(desired);
   if (isOurs(renamed)) return { id: desired, cluster: renamed, lookalikes: [] };
@@ -80,6 +81,17 @@ function amongAll(
   // It may be the one in the List that makes no sense, even if Lists before did not show it.
   if (asked.cluster === undefined && poller.isPartial) throw poller.error;
   return { ...asked, lookalikes: candidates.map(({ id }) => id) };
+}
+
+/** Ids of what may be the vanished cluster that another one is being created to replace: somebody may have renamed it. */
+function formerElsewhere(world: ClusterWorld, subject: ClusterSubject, { poller }: SpaceConnection): readonly string[] {
+  const { former } = subject.status;
+  if (former === undefined) return [];
+  const isIt = (each: Cluster) =>
+    createdAtOf(each) === former.createdAt &&
+    poller.listsBeside(former.clusterID, each) <= MOST_LISTS_BESIDE &&
+    !isAnothers(world, subject, each);
+  return [...poller.clusters()].filter(isIt).map(({ id }) => id);
 }
 
 function isPrecise({ createdAt = 0 }: Cluster): boolean {

@@ -224,9 +224,11 @@ export function isSame({ status }: Pick<ClusterSubject, 'status'>, cluster: Clus
 /** Recorded in the status if the cloud reports no creation time. */
 export const NO_CREATION_TIME = 'unknown';
 
-/** Whether it is the vanished cluster that another one is being created to replace. */
-export function isFormer({ status: { former } }: Pick<ClusterSubject, 'status'>, cluster: Cluster): boolean {
-  return former !== undefined && former.clusterID === cluster.id && former.createdAt === createdAtOf(cluster);
+/** Whether it is the vanished cluster that another one is being created to replace, under its id or the one that the spec names. */
+export function isFormer(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>, cluster: Cluster): boolean {
+  const { former } = subject.status;
+  if (former === undefined || former.createdAt !== createdAtOf(cluster)) return false;
+  return cluster.id === former.clusterID || cluster.id === desiredID(subject);
 }
 
 /** What the status records as the cluster's identity besides its id. */

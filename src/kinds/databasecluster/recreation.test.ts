@@ -78,6 +78,20 @@ describe('A cluster that does not show, with recreatePolicy Always', () => {
     },
   );
 
+  it('is not created again where the vanished one is back under another id', async () => {
+    const { bench, show } = await refused();
+    const { former } = bench.status();
+    bench.simulator.changeCluster('orders', { id: 'orders-eu' });
+    await show();
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).toContain('set clusterID: orders-eu');
+    await bench.edit({ clusterID: 'orders-eu' });
+    await bench.until('True Running');
+    expect(deploys(bench)).toBe(1);
+    expect(bench.status()).toMatchObject({ clusterID: 'orders-eu', createdAt: former?.createdAt });
+    expectOneWorkingLogin(bench, 'orders-eu');
+  });
+
   it('says the same at each look', async () => {
     const bench = await runningBench(ALWAYS);
     await hide(bench);

@@ -216,7 +216,13 @@ function meaningOf(
       return ['stalled', { word: 'SpaceNotFound', message: `${message}. ${remedy}` }];
     }
     if (error.kind === 'forbidden') {
-      return ['stalled', { word: 'AccessDenied', message: `${message}. Give the space a token of level read: a higher level need not include it` }];
+      return [
+        'stalled',
+        {
+          word: 'AccessDenied',
+          message: `${message}. Give the space a token of level read: a higher level need not include it`,
+        },
+      ];
     }
     if (error.kind === 'unauthorized') {
       const where = inSecrets(subject.spec.apiTokens.map(({ secretRef }) => secretRef.name));
