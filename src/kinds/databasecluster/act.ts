@@ -216,58 +216,39 @@ async function destroy(
 
 interface Change {
   readonly id: string;
+  /** What is asked for. */
+  readonly changes: Asked;
+  /** The fields in which this undoes changes from elsewhere. */
   readonly fields: readonly string[];
   /** What else is checked, besides the cluster. */
   readonly isPossible?: () => Promise<boolean>;
 }
 
 /**
- * Does the work if the cluster is as it was when this was decided, and reports the changes from elsewhere that it undoes. The
- * object is read last, as calls to the cloud may have to wait: undoing a person's latest order may stop a cluster that is in
- * use, and the next pass would mend that too late.
+ * Does the work if the cluster is as it was when this was decided and the cloud has not just accepted the same, and reports the changes
+ * from elsewhere that it undoes. The object is read last, as calls to the cloud may have to wait: undoing a person's latest order may
+ * stop a cluster that is in use, and the next pass would mend that too late. The work gets the change as it is asked for then;
+ * undefined: there is no such cluster any more.
  */
 async function corrected(
   world: ClusterWorld,
   subject: ClusterSubject,
   connection: SpaceConnection,
-  { id, fields, isPossible }: Change,
+  { id, changes, fields, isPossible }: Change,
   signal: AbortSignal,
-  work: () => Promise<ClusterStatusPatch | undefined>,
+  work: (change: AskedChange | undefined) => Promise<ClusterStatusPatch | undefined>,
 ): Promise<ClusterStatusPatch | undefined> {
   if (!(await isAsDecidedOn(world, subject, connection, id, signal))) return undefined;
   const cluster = connection.poller.get(id);
   const drift = cluster === undefined || !isDrift(subject) ? [] : differences(subject, cluster);
+  refuseAwaited(world, subject, changeOf(subject, connection, id, changes));
   if (isPossible !== undefined && !(await isPossible())) return undefined;
   await confirm(world, subject, signal);
-  const result = await work();
+  const result = await work(changeOf(subject, connection, id, changes));
   for (const difference of drift) {
     if (fields.includes(difference.field)) world.onDriftCorrected(subject.key, difference);
   }
   return result;
-}
-
-/** The state from the answer makes the pass report the change, although the next one comes at once. */
-function suspendOrResume(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  { do: what, id }: Extract<ClusterStep, { do: 'Suspend' | 'Resume' }>,
-  signal: AbortSignal,
-): Promise<ClusterStatusPatch | undefined> {
-  const { client, poller } = connection;
-  const asked = () => changeOf(subject, connection, id, { status: what === 'Suspend' ? 'suspended' : 'running' });
-  const isPossible = async () => {
-    refuseAwaited(world, subject, asked());
-    return true;
-  };
-  return corrected(world, subject, connection, { id, fields: ['state'], isPossible }, signal, async () => {
-    const change = asked();
-    const askedAt = world.clock.monotonic();
-    const cluster = await (what === 'Suspend' ? client.suspend(id, signal) : client.resume(id, signal));
-    poller.learn(id, cluster, askedAt);
-    if (change !== undefined) world.memory.unseenChanges.accepted(change, world.clock);
-    return { state: cluster.status };
-  });
 }
 
 /** Undefined: there is no such cluster. */
@@ -279,6 +260,25 @@ function changeOf(
 ): AskedChange | undefined {
   const cluster = poller.get(id);
   return cluster && { key, uid, changes, cluster };
+}
+
+/** The state from the answer makes the pass report the change, although the next one comes at once. */
+function suspendOrResume(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  { do: what, id }: Extract<ClusterStep, { do: 'Suspend' | 'Resume' }>,
+  signal: AbortSignal,
+): Promise<ClusterStatusPatch | undefined> {
+  const { client, poller } = connection;
+  const changes = { status: what === 'Suspend' ? 'suspended' : 'running' } as const;
+  return corrected(world, subject, connection, { id, changes, fields: ['state'] }, signal, async (change) => {
+    const askedAt = world.clock.monotonic();
+    const cluster = await (what === 'Suspend' ? client.suspend(id, signal) : client.resume(id, signal));
+    poller.learn(id, cluster, askedAt);
+    if (change !== undefined) world.memory.unseenChanges.accepted(change, world.clock);
+    return { state: cluster.status };
+  });
 }
 
 /** Anything that may make the cloud accept it now makes it another change: a new spec, cluster or token. */
@@ -305,13 +305,9 @@ function rename(
   const { clock, memory } = world;
   const { client, poller } = connection;
   const unseen = memory.unseenChanges;
-  const asked = () => changeOf(subject, connection, id, { id: to });
-  const isPossible = () => {
-    refuseAwaited(world, subject, asked());
-    return isFree(world, connection, to, signal);
-  };
-  return corrected(world, subject, connection, { id, fields: ['clusterID'], isPossible }, signal, async () => {
-    const change = asked();
+  const isPossible = () => isFree(world, connection, to, signal);
+  const asked = { id, changes: { id: to }, fields: ['clusterID'], isPossible };
+  return corrected(world, subject, connection, asked, signal, async (change) => {
     const askedAt = clock.monotonic();
     const isAgain = change !== undefined && unseen.inARow(change, askedAt) !== undefined;
     const cluster = await client.update(id, { id: to }, signal);
@@ -335,22 +331,17 @@ function update(
   const { clock, memory } = world;
   const { client, poller } = connection;
   const unseen = memory.unseenChanges;
-  const asked = () => changeOf(subject, connection, id, changes);
-  const isPossible = async () => {
-    refuseAwaited(world, subject, asked());
-    return true;
-  };
-  return corrected(world, subject, connection, { id, fields: Object.keys(changes), isPossible }, signal, async () => {
-    const before = asked();
+  const asked = { id, changes, fields: Object.keys(changes) };
+  return corrected(world, subject, connection, asked, signal, async (change) => {
     const askedAt = clock.monotonic();
     const { backup, ...fields } = changes;
     const request = { ...fields, ...(backup === undefined ? {} : { backupConfiguration: backup }) };
     const cluster = await client.update(id, request, signal);
     poller.learn(id, cluster, askedAt);
     const accepted = backup === undefined ? {} : { backup };
-    if (isUnseen(changes, cluster) && before !== undefined) {
+    if (isUnseen(changes, cluster) && change !== undefined) {
       keep(accepted);
-      unseen.accepted(before, clock);
+      unseen.accepted(change, clock);
       throw updateNotApplied(id);
     }
     unseen.seen(subject.key);
