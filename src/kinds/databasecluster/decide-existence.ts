@@ -99,8 +99,6 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     return { conditions: say(stalled('ClusterNotFound', message)), retry: 'slowly' };
   }
   const message = `Cluster "${seen.id}" is being created in ${seen.place}`;
-  const operation = status.operation;
-
   const { cloneSource } = seen;
   if (cloneSource?.is === 'unusable')
     return { conditions: say(stalled(cloneSource.reason, cloneSource.message)), retry: 'slowly' };
@@ -108,36 +106,50 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   if (cloneSource?.is === 'waiting')
     return { conditions: say(reconciling('WaitingForSource', cloneSource.message)), retry: 'soon' };
   const type = cloneSource === undefined ? 'Deploy' : 'Clone';
-  const renamed = operation?.target !== desiredID(subject) && (seen.mayLandUntilMs ?? 0) <= nowMs;
-  const elsewhere = status.place !== undefined && !isSamePlace(status.place, seen.at);
-  const outdated = renamed || elsewhere || status.createdAt !== undefined;
-  if (operation?.target !== seen.id || outdated || operation.type !== type) {
-    // Written down before the call: whoever finds the cluster afterwards, even after a crash, knows whose it is.
-    const startedAt = new Date(nowMs).toISOString();
-    return {
-      hold: true,
-      conditions:
-        status.createdAt === undefined && isTriedAgain(subject)
-          ? 'keep'
-          : [...reconciling('Deploying', message), ...clusterConditions(withoutLogin(subject), seen)],
-      status: {
-        operation: { type, target: desiredID(subject), startedAt, by: seen.self },
-        place: seen.at,
-        createdAt: null,
-        ...(status.createdAt === undefined ? {} : formerOf(subject, seen.id)),
-        observed: null,
-        observedOnly: null,
-        credentials: null,
-        clusterID: null,
-      },
-      requeueAfterMs: 0,
-    };
-  }
+  if (!isWrittenDown(subject, seen, type, nowMs)) return writeDown(subject, seen, type, message, nowMs);
   const step: ClusterStep =
     cloneSource === undefined
       ? { do: 'Deploy', id: seen.id }
       : { do: 'Clone', id: seen.id, source: cloneSource.id, createdAt: cloneSource.createdAt };
   return { conditions: say(reconciling('Deploying', message)), steps: [step] };
+}
+
+/** Whether creating this very cluster, in this very place, was announced. */
+function isWrittenDown(subject: ClusterSubject, seen: SpaceSeen, type: 'Deploy' | 'Clone', nowMs: number): boolean {
+  const { operation, place, createdAt } = subject.status;
+  if (operation?.target !== seen.id || operation.type !== type || createdAt !== undefined) return false;
+  if (place !== undefined && !isSamePlace(place, seen.at)) return false;
+  // What may still come under an earlier id is waited for.
+  return operation.target === desiredID(subject) || (seen.mayLandUntilMs ?? 0) > nowMs;
+}
+
+/** Before the call: whoever finds the cluster afterwards, even after a crash, knows whose it is. */
+function writeDown(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  type: 'Deploy' | 'Clone',
+  message: string,
+  nowMs: number,
+): ClusterDecision {
+  const { createdAt } = subject.status;
+  const isNoNews = createdAt === undefined && isTriedAgain(subject);
+  return {
+    hold: true,
+    conditions: isNoNews
+      ? 'keep'
+      : [...reconciling('Deploying', message), ...clusterConditions(withoutLogin(subject), seen)],
+    status: {
+      operation: { type, target: desiredID(subject), startedAt: new Date(nowMs).toISOString(), by: seen.self },
+      place: seen.at,
+      createdAt: null,
+      ...(createdAt === undefined ? {} : formerOf(subject, seen.id)),
+      observed: null,
+      observedOnly: null,
+      credentials: null,
+      clusterID: null,
+    },
+    requeueAfterMs: 0,
+  };
 }
 
 /** The machine that answers may be behind, even after a deploy. That must not lead to a second cluster or an alarm. */
