@@ -32,27 +32,22 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
   const login = decide(subject, seen, nowMs);
   const change = changeOf(subject, seen);
   if (change === undefined) return login;
-  const own = login.steps ?? [];
-  const hasSteps = change.steps.length > 0;
-  if (hasSteps && !isHeldUp(subject)) {
+  const { steps = [], conditions, retry = 'slowly', requeueAfterMs } = login;
+  const told = {
+    ...login,
+    mayPass: false,
+    conditions: [...change.summary, ...particulars(conditions === 'keep' ? asBefore(subject, seen) : conditions)],
+  };
+  // The change is impossible, so the login is all there is to do.
+  if (change.steps.length === 0)
+    return { ...told, steps, ...(steps.length > 0 || requeueAfterMs !== undefined ? {} : { retry }) };
+  if (!isHeldUp(subject)) {
     if (isToBeReplaced(subject, seen, nowMs)) return login;
     // The next pass reports. Until then, what was reported about a refused change stands.
-    if (own.length > 0) return { ...login, conditions: 'keep' };
+    if (steps.length > 0) return { ...login, conditions: 'keep' };
   }
-  // What was seen of the server no longer holds after a change that goes first.
-  const steps = hasSteps ? change.steps.map((step) => withPatience(step, login)) : own;
-  return {
-    ...login,
-    // The change may mend that.
-    stands: hasSteps ? undefined : login.stands,
-    mayPass: false,
-    conditions: [
-      ...change.summary,
-      ...particulars(login.conditions === 'keep' ? asBefore(subject, seen) : login.conditions),
-    ],
-    steps,
-    ...(steps.length > 0 || login.requeueAfterMs !== undefined ? {} : { retry: login.retry ?? 'slowly' }),
-  };
+  // What was seen of the server no longer holds after a change that goes first, and the change may mend what stands.
+  return { ...told, stands: undefined, steps: change.steps.map((step) => withPatience(step, login)) };
 };
 
 /** Keeps what was reported about the login, and adds how the cluster differs. */
