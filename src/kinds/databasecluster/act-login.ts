@@ -172,24 +172,18 @@ async function noteMove(
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch | undefined> {
   const seen = new Set([to]);
-  let first: SecretContents | undefined;
-  let last: SecretContents | undefined;
-  const tell = async (next: string) => {
-    if (last === undefined || movedTo(last) === next) return;
+  const moves: SecretContents[] = [];
+  for (const from of recordedIn(subject))
+    moves.push(...(await readMoves(from, seen, (name) => readOurs(world, subject, name, signal))));
+  for (const [index, secret] of moves.entries()) {
+    const next = moves[index + 1]?.name ?? to;
+    if (movedTo(secret) === next) continue;
     const annotations = { [ADMIN_ANNOTATIONS.movedTo]: next };
-    await world.secrets.patch(subject.metadata.namespace ?? '', last.name, last, { annotations });
-  };
-  for (const from of recordedIn(subject)) {
-    const moves = await readMoves(from, seen, (name) => readOurs(world, subject, name, signal));
-    if (moves.length === 0) continue;
-    await tell(from);
-    first ??= moves[0];
-    last = moves.at(-1);
+    await world.secrets.patch(subject.metadata.namespace ?? '', secret.name, secret, { annotations });
   }
-  await tell(to);
-  const { credentials } = subject.status;
-  if (first !== undefined && first.name !== credentials?.secretName) return undefined;
-  return { unverifiedSecretName: to };
+  const [first] = moves;
+  const isFound = first !== undefined && first.name !== subject.status.credentials?.secretName;
+  return isFound ? undefined : { unverifiedSecretName: to };
 }
 
 /** What was recorded is not there. */
