@@ -1,5 +1,6 @@
 import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
+import type { Random } from '../../base/random.ts';
 import { digestOf, type Logins, type Verdict } from '../../database/logins.ts';
 import { isStatusConditionTrue } from '../../kube/condition.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
@@ -195,17 +196,13 @@ export async function observeLogin(
       return { login: 'secretTaken', secretName: known.secretName, isOfAnother: true, by };
     }
     if (working === 'none' && !isAwaited && known.existingMissing !== undefined) throw known.existingMissing;
-    const isInPlace = working === 'current' && known.nextIs !== 'ours';
-    const factoryAlive = isInPlace ? await isFactoryAlive(logins, known, signal) : undefined;
-    const isDoubted = factoryAlive === true || (working === 'next' && hasOwnPassword(known));
-    // A made-up password must fail if two logins work, or if the only other one that may be right is about to go.
-    const acceptsAny = isDoubted && (await logins.acceptsAny(adminUsername(known), world.random, signal));
+    const { factoryAlive, acceptsAny } = await tryOthers(logins, known, working, world.random, signal);
     // A session begun meanwhile would count as proof of its password once the server is right again.
     if (acceptsAny && found !== undefined) logins.drop(logins.session(found.login));
     const powerless = await powerlessUser(logins, known, found?.login, signal);
     const isOther = factoryAlive === true && powerless === undefined && isOfAnother(known, found?.login);
     world.memory.unreachable.forget(subject.key);
-    if (isInPlace && factoryAlive === false) world.memory.verified(subject.key, known.secretName, nowMs);
+    if (factoryAlive === false) world.memory.verified(subject.key, known.secretName, nowMs);
     const { landsForMs, ...left } = leftOf(world, subject, known.inherited);
     return {
       login: 'tried',
@@ -231,18 +228,36 @@ export async function observeLogin(
     if (!(error instanceof ApiError)) throw error;
     const { putOff } = world.memory.verifications;
     const againInMs = putOff.againInMs(subject, asVerified && !isDoubtful, error, world.clock.monotonic());
-    if (againInMs !== undefined) return settled(againInMs);
-    const isNonsense = error.kind === 'badAnswer';
-    const forMs = world.memory.unreachable.begin(subject, world.clock.monotonic());
-    return {
-      login: 'unreachable',
-      message: error.message,
-      isNonsense,
-      isThrottled: error.kind === 'throttled',
-      heldBack: isHeldBack(error),
-      forMs,
-    };
+    return againInMs === undefined ? unreachable(world, subject, error) : settled(againInMs);
   }
+}
+
+function unreachable({ clock, memory }: ClusterWorld, subject: ClusterSubject, error: ApiError): LoginObservation {
+  return {
+    login: 'unreachable',
+    message: error.message,
+    isNonsense: error.kind === 'badAnswer',
+    isThrottled: error.kind === 'throttled',
+    heldBack: isHeldBack(error),
+    forMs: memory.unreachable.begin(subject, clock.monotonic()),
+  };
+}
+
+/**
+ * Tries the logins that must fail. The factory's, once the published one works and no other is to come. And a made-up password, if two
+ * logins work, or if the only other one that may be right is about to go.
+ */
+async function tryOthers(
+  logins: Logins,
+  known: KnownLogins,
+  working: WorkingLogin,
+  random: Random,
+  signal: AbortSignal,
+): Promise<{ readonly factoryAlive: boolean | undefined; readonly acceptsAny: boolean }> {
+  const isInPlace = working === 'current' && known.nextIs !== 'ours';
+  const factoryAlive = isInPlace ? await isFactoryAlive(logins, known, signal) : undefined;
+  const isDoubted = factoryAlive === true || (working === 'next' && hasOwnPassword(known));
+  return { factoryAlive, acceptsAny: isDoubted && (await logins.acceptsAny(adminUsername(known), random, signal)) };
 }
 
 /** How often the login is tried while another Secret's password may still replace its own. */
