@@ -14,7 +14,11 @@ export const OF_CLUSTERS: readonly Mutation[] = [
         'unverifiedSecretName: adminSecretName(subject)',
         'backup: acceptedBackup(subject)',
       ],
-      ['kinds/databasecluster/act-login.ts', 'return { unverifiedSecretName: to };', 'return undefined;'],
+      [
+        'kinds/databasecluster/act-login.ts',
+        'return isFound ? undefined : { unverifiedSecretName: to };',
+        'return undefined;',
+      ],
     ],
     hunt: ['move-first-secret'],
   },
@@ -27,7 +31,7 @@ export const OF_CLUSTERS: readonly Mutation[] = [
   {
     name: 'refusal-holds-up-login',
     about: 'The login is left as it is while the cloud refuses a change',
-    changes: [[LOGIN, 'if (hasSteps && !isHeldUp(subject)) {', 'if (!hasSteps) {']],
+    changes: [[LOGIN, 'if (!isHeldUp(subject)) {', 'if (change.steps.length === 0) {']],
     hunt: ['refused-change'],
   },
   {

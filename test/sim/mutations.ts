@@ -43,8 +43,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         EXISTENCE,
-        'if (operation?.target !== seen.id || outdated || operation.type !== type) {',
-        'if (status.createdAt !== undefined) {',
+        'if (!isWrittenDown(subject, seen, type, nowMs)) return writeDown',
+        'if (status.createdAt !== undefined) return writeDown',
       ],
       [
         ACT,
@@ -105,7 +105,11 @@ export const MUTATIONS: readonly Mutation[] = [
       ['kinds/databasecluster/find-cluster.ts', 'return subject.status.createdAt !== undefined ||', 'return'],
       // Other safeguards against that: an absence must last, and a former cluster is recognized.
       ['kinds/databasecluster/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
-      ['kinds/databasecluster/observation.ts', 'return former !== undefined && former', 'return false && former'],
+      [
+        'kinds/databasecluster/observation.ts',
+        'former.createdAt !== createdAtOf(cluster)) return',
+        'former.createdAt) return',
+      ],
     ],
     hunt: Array.from({ length: 12 }, (_, index) => `still-there r${index + 1}:missing`),
   },
