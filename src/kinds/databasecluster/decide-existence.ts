@@ -114,8 +114,10 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   return { conditions: say(reconciling('Deploying', message)), steps: [step] };
 }
 
+type Creation = 'Deploy' | 'Clone';
+
 /** Whether creating this very cluster, in this very place, was announced. */
-function isWrittenDown(subject: ClusterSubject, seen: SpaceSeen, type: 'Deploy' | 'Clone', nowMs: number): boolean {
+function isWrittenDown(subject: ClusterSubject, seen: SpaceSeen, type: Creation, nowMs: number): boolean {
   const { operation, place, createdAt } = subject.status;
   if (operation?.target !== seen.id || operation.type !== type || createdAt !== undefined) return false;
   if (place !== undefined && !isSamePlace(place, seen.at)) return false;
@@ -127,7 +129,7 @@ function isWrittenDown(subject: ClusterSubject, seen: SpaceSeen, type: 'Deploy' 
 function writeDown(
   subject: ClusterSubject,
   seen: SpaceSeen,
-  type: 'Deploy' | 'Clone',
+  type: Creation,
   message: string,
   nowMs: number,
 ): ClusterDecision {
