@@ -30,9 +30,14 @@ export async function readNothing(response: HttpResponse): Promise<void> {
   await readBytes(response);
 }
 
-/** Reports whether there is no body. Any 2xx is success even so (compatibility.md). */
-export function isEmpty({ status, headers }: HttpResponse): boolean {
-  return status === 204 || headers['content-length'] === '0';
+/** Returns what `read` makes of the answer; undefined if it has no body. Any 2xx is success even so (compatibility.md). */
+export async function readIfAny<T>(
+  response: HttpResponse,
+  read: (response: HttpResponse) => Promise<T>,
+): Promise<T | undefined> {
+  if (response.status !== 204 && response.headers['content-length'] !== '0') return read(response);
+  await readNothing(response);
+  return undefined;
 }
 
 export async function readTextAnswer(response: HttpResponse): Promise<string> {

@@ -1,4 +1,4 @@
-import { isEmpty, LIST_LIMITS, pagelessBody, readJson, readNothing, shaped } from '../base/answer.ts';
+import { LIST_LIMITS, pagelessBody, readIfAny, readJson, shaped } from '../base/answer.ts';
 import type { Exchange, RequestRecord, Turn } from '../base/api-call.ts';
 import { ApiEndpoint } from '../base/api-endpoint.ts';
 import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
@@ -210,11 +210,7 @@ export class CloudClient {
     const operation = this.#operations.update(id, request.id !== undefined && request.id !== id);
     const body = requestBody('cloud', operation, updateRequestSchema, request);
     const now = request.id ?? id;
-    const read = async (response: HttpResponse) => {
-      if (!isEmpty(response)) return readCluster(response, [now]);
-      await readNothing(response);
-      return undefined;
-    };
+    const read = (response: HttpResponse) => readIfAny(response, (any) => readCluster(any, [now]));
     const updated = (await this.#call(operation, read, signal, { body })) ?? (await this.get(now, signal));
     if (updated === undefined)
       throw errorOf(operation, 'badAnswer', 'the answer is empty, and there is no such cluster');

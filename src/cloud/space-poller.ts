@@ -242,8 +242,10 @@ export class SpacePoller {
       this.#failed(error);
     }
     // Whoever waits for one of these hears that nobody can tell, and when somebody can again.
-    const waiting = [...this.#movingSince.keys()].filter((id) => this.#followed.has(id));
-    if (this.isAway !== wasAway && waiting.length > 0) this.#options.onClusters(new Set(waiting));
+    if (this.isAway !== wasAway) {
+      const waiting = [...this.#movingSince.keys()].filter((id) => this.#followed.has(id));
+      if (waiting.length > 0) this.#options.onClusters(new Set(waiting));
+    }
     this.#endedAt = clock.monotonic();
     this.#pauseMs = this.#drawPause();
     this.#options.onListed();
@@ -272,7 +274,10 @@ export class SpacePoller {
     } else {
       if (packed === undefined || known.packed === undefined || known.createdAt !== createdAt) this.#replace(id, known);
       if (known.first === 0 && packed !== undefined) known.first = list;
-      Object.assign(known, { packed, createdAt, askedAt, list: Math.max(known.list, list) });
+      known.packed = packed;
+      known.createdAt = createdAt;
+      known.askedAt = askedAt;
+      known.list = Math.max(known.list, list);
     }
     if (changed && !seen?.moving) this.#movingSince.delete(id);
     else if (changed && !this.#movingSince.has(id)) this.#movingSince.set(id, this.#options.clock.monotonic());

@@ -1,4 +1,4 @@
-import { isEmpty, LIST_LIMITS, pagelessBody, readNothing, shaped } from '../base/answer.ts';
+import { LIST_LIMITS, pagelessBody, readIfAny, shaped } from '../base/answer.ts';
 import type { HttpResponse } from '../base/http.ts';
 import { parseJson, readSplitJson } from '../base/json-stream.ts';
 import type { Pace } from '../base/pace.ts';
@@ -24,10 +24,11 @@ export type QueryAnswer = {
 
 /** Reads a query response, giving other work a turn between answers. Fails with BadAnswer. */
 export async function readQueryAnswer(response: HttpResponse, pace: Pace): Promise<QueryAnswer> {
-  if (isEmpty(response)) {
-    await readNothing(response);
-    return { queryType: undefined, warning: undefined, answerType: 'ok' };
-  }
+  const answer = await readIfAny(response, (any) => readAnswer(any, pace));
+  return answer ?? { queryType: undefined, warning: undefined, answerType: 'ok' };
+}
+
+async function readAnswer(response: HttpResponse, pace: Pace): Promise<QueryAnswer> {
   const options = { member: 'answers', ...LIST_LIMITS };
   const exactly = (bytes: Uint8Array) => parseJson(bytes, true);
   const { outer, elements } = await readSplitJson(pagelessBody(response), options, pace, exactly);

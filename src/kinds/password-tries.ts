@@ -165,6 +165,11 @@ export function mayHaveTaken(error: unknown): boolean {
   return !(error instanceof ApiError) || error.effectUnknown;
 }
 
+/** Whether the server refuses what it was asked, such as this very password, and will again. */
+export function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.kind === 'invalid' || error.kind === 'conflict');
+}
+
 /** For a coming password that the server refuses and that is dropped; the current one stays. `remedy`: what is or must be done. */
 export function refusedNext(error: ApiError, remedy: string): TerminalError {
   const message = `${error.message}. The previous password stays: ${remedy}`;

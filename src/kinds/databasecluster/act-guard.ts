@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ApiError } from '../../base/api-error.ts';
 import { TransientError } from '../../base/errors.ts';
+import type { Cluster } from '../../cloud/schema.ts';
 import { ACCEPT_IDENTITY } from '../../kube/annotations.ts';
 import { confirm as confirmObject } from '../confirm.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
@@ -20,18 +21,29 @@ export function confirm(world: ClusterWorld, subject: ClusterSubject, signal: Ab
   return confirmObject(world.api, DATABASE_CLUSTERS, subject, signal, [ACCEPT_IDENTITY]);
 }
 
+/** The cluster as the cloud, asked now, shows it; undefined: there is none, which is taken in as well. */
+export async function lookAgain(
+  world: ClusterWorld,
+  { client, poller }: SpaceConnection,
+  id: string,
+  signal: AbortSignal,
+): Promise<Cluster | undefined> {
+  const askedAt = world.clock.monotonic();
+  const cluster = await client.get(id, signal);
+  poller.learn(id, cluster, askedAt);
+  return cluster;
+}
+
 /** Whether the cloud, asked now, shows the cluster as it was when the step was decided. If not, the next pass decides again. */
 export async function isAsDecidedOn(
   world: ClusterWorld,
   subject: ClusterSubject,
-  { client, poller }: SpaceConnection,
+  connection: SpaceConnection,
   id: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const known = poller.get(id);
-  const askedAt = world.clock.monotonic();
-  const live = await client.get(id, signal);
-  poller.learn(id, live, askedAt);
+  const known = connection.poller.get(id);
+  const live = await lookAgain(world, connection, id, signal);
   return (
     known !== undefined &&
     live !== undefined &&

@@ -3,7 +3,7 @@ import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
 import { ROTATE_AT } from '../../kube/annotations.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
-import { refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
+import { isRefusal, refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
 import { markOf, NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { confirm, refuseAnothersLogin } from './act-guard.ts';
@@ -125,7 +125,7 @@ export async function putPassword(
       },
     );
   } catch (error) {
-    if (error instanceof ApiError && (error.kind === 'invalid' || error.kind === 'conflict')) {
+    if (isRefusal(error)) {
       // Signing in is the free test of whether a password is right (compatibility.md), whatever the answer to the change was.
       if ((await logins.attempt(next, signal)) === 'refused') throw await refused(world, subject, known, next, error);
       memory.tries.maybeTaken(subject.key);

@@ -3,7 +3,7 @@ import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace } from '../databasespace/place.ts';
-import { confirm, isAsDecidedOn, isFree, versionsWithout } from './act-guard.ts';
+import { confirm, isAsDecidedOn, isFree, lookAgain, versionsWithout } from './act-guard.ts';
 import { deleteSecret, preparePassword, promotePassword, putPassword, retireSecret } from './act-login.ts';
 import { spaceKeyOf } from './claimants.ts';
 import { acceptedBackup } from './decide-existence.ts';
@@ -141,9 +141,7 @@ async function clone(
   signal: AbortSignal,
   keep: Keep,
 ): Promise<ClusterStatusPatch> {
-  const askedAt = world.clock.monotonic();
-  const from = await connection.client.get(source, signal);
-  connection.poller.learn(source, from, askedAt);
+  const from = await lookAgain(world, connection, source, signal);
   if (from === undefined || createdAtOf(from) !== createdAt) {
     const message = `Cluster "${source}", which is to be cloned, has changed meanwhile: Mooring checks it again`;
     throw new TransientError('WaitingForSource', message);
@@ -184,9 +182,7 @@ async function destroy(
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch | undefined> {
   const { client, poller } = connection;
-  const lookedAt = world.clock.monotonic();
-  const cluster = await client.get(id, signal);
-  poller.learn(id, cluster, lookedAt);
+  const cluster = await lookAgain(world, connection, id, signal);
   if (cluster === undefined || !isSame(subject, cluster) || cluster.status === 'destroying') return undefined;
   const change = { key: subject.key, uid: subject.metadata.uid, changes: { status: 'gone' }, cluster } as const;
   refuseAwaited(world, subject, change);

@@ -67,13 +67,8 @@ function amongAll(
 ): Found {
   const { status } = subject;
   const { poller } = connection;
-  const candidates = [...poller.clusters()].filter(
-    (cluster) =>
-      createdAtOf(cluster) === status.createdAt &&
-      cluster.id !== asked.id &&
-      hasFixedPropertiesOf(status, cluster) &&
-      poller.listsBeside(asked.id, cluster) <= MOST_LISTS_BESIDE &&
-      !isAnothers(world, subject, cluster),
+  const candidates = maybeIt(world, subject, connection, { clusterID: asked.id, createdAt: status.createdAt }).filter(
+    (cluster) => cluster.id !== asked.id && hasFixedPropertiesOf(status, cluster),
   );
   const [only] = candidates;
   const isOurs = candidates.length === 1 && only !== undefined && poller.listsBeside(asked.id, only) === 0;
@@ -84,14 +79,24 @@ function amongAll(
 }
 
 /** Ids of what may be the vanished cluster that another one is being created to replace: somebody may have renamed it. */
-function formerElsewhere(world: ClusterWorld, subject: ClusterSubject, { poller }: SpaceConnection): readonly string[] {
+function formerElsewhere(world: ClusterWorld, subject: ClusterSubject, connection: SpaceConnection): readonly string[] {
   const { former } = subject.status;
-  if (former === undefined) return [];
-  const isIt = (each: Cluster) =>
-    createdAtOf(each) === former.createdAt &&
-    poller.listsBeside(former.clusterID, each) <= MOST_LISTS_BESIDE &&
-    !isAnothers(world, subject, each);
-  return [...poller.clusters()].filter(isIt).map(({ id }) => id);
+  return former === undefined ? [] : maybeIt(world, subject, connection, former).map(({ id }) => id);
+}
+
+/** The clusters that the time of its creation does not tell from the one that was there, under whichever id. */
+function maybeIt(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  { poller }: SpaceConnection,
+  was: { readonly clusterID: string; readonly createdAt: string | undefined },
+): readonly Cluster[] {
+  return [...poller.clusters()].filter(
+    (cluster) =>
+      createdAtOf(cluster) === was.createdAt &&
+      poller.listsBeside(was.clusterID, cluster) <= MOST_LISTS_BESIDE &&
+      !isAnothers(world, subject, cluster),
+  );
 }
 
 function isPrecise({ createdAt = 0 }: Cluster): boolean {

@@ -1,8 +1,8 @@
-import { ApiError } from '../../base/api-error.ts';
+import type { ApiError } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
 import { confirm } from '../confirm.ts';
-import { mayHaveTaken, refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
+import { isRefusal, mayHaveTaken, refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
 import { isGone } from '../server/servers.ts';
 import { dropNext, isForeign, readConnectionSecret, secretChanged, type Work } from './act-secret.ts';
 import { passwordsIn } from './content.ts';
@@ -128,8 +128,4 @@ async function refused(work: Work, password: PasswordName, value: string, error:
 function refusedOwn(error: ApiError, remedy: string): TerminalError {
   const message = `${error.message}. If the password is what the server refuses: ${remedy}`;
   return new TerminalError('RefusedByServer', message, { cause: error });
-}
-
-function isRefusal(error: unknown): error is ApiError {
-  return error instanceof ApiError && (error.kind === 'invalid' || error.kind === 'conflict');
 }
