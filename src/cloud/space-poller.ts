@@ -170,6 +170,7 @@ export class SpacePoller {
    * cluster is beside itself.
    */
   listsBeside(beside: string, { id, createdAt }: Pick<Cluster, 'id' | 'createdAt'>): number {
+    if (id === beside) return 0;
     const isIt = (each: Pick<Known, 'createdAt'> | undefined) => each?.createdAt === createdAt;
     const last = [this.#clusters.get(beside), this.#former.get(beside)].find(isIt)?.list ?? 0;
     const first = this.#clusters.get(id)?.first ?? 0;

@@ -92,6 +92,18 @@ describe('A cluster that does not show, with recreatePolicy Always', () => {
     expectOneWorkingLogin(bench, 'orders-eu');
   });
 
+  it('is not created under a new id while the vanished one is back under its own, however often Lists show it', async () => {
+    const { bench, show } = await refused();
+    await bench.edit({ clusterID: 'orders-eu' });
+    await show();
+    for (let looks = 0; looks < 6; looks++) {
+      await bench.world().connections.get('shop/production')?.poller.refresh();
+      await bench.pass();
+    }
+    expect([deploys(bench), bench.ready()]).toEqual([1, 'False ClusterMissing']);
+    expect(message(bench)).toMatch(/there is "orders".* set clusterID: orders(?!-)/);
+  });
+
   it('says the same at each look', async () => {
     const bench = await runningBench(ALWAYS);
     await hide(bench);
