@@ -6,15 +6,18 @@ import { type ClusterSubject, currentID, isSame } from './observation.ts';
 /**
  * Which of a cluster's servers to work with; undefined: none runs. It is the previous one while that runs, as with another
  * one each login is verified again, and each connection Secret written. But if the previous one takes no changes and names
- * the primary, it is the primary. From then on the status records it.
+ * the primary, it is the primary. From then on the status records it. Throws TerminalError if servers run, but no login may
+ * be sent to any of them.
  */
 export function endpointOf(connection: SpaceConnection, subject: ClusterSubject, cluster: Cluster): string | undefined {
   const running = runningAt(cluster).filter(isAddress);
   const before = isSame(subject, cluster) ? subject.status.endpoint : undefined;
   const primary = before === undefined ? undefined : connection.primaryNamedBy(before, currentID(subject));
+  const allowed = running.filter((each) => connection.findServerURL(each) !== undefined);
   const address =
-    running.find((each) => each === primary) ??
-    running.find((each) => before !== undefined && connection.serverURL(each) === before) ??
+    allowed.find((each) => each === primary) ??
+    allowed.find((each) => before !== undefined && connection.serverURL(each) === before) ??
+    allowed[0] ??
     running[0];
   return address === undefined ? undefined : connection.serverURL(address);
 }

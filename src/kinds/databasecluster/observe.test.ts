@@ -377,14 +377,14 @@ describe('observeCluster() of a call without an answer', () => {
 
 describe('observeCluster() of a cluster with several servers', () => {
   /** A cluster with servers a to c, of which `running` run. */
-  async function servers(running: string, status: Partial<DatabaseClusterStatus>) {
-    const bench = await kindBench();
+  async function servers(running: string, status: Partial<DatabaseClusterStatus>, hosts = ['a.test', 'b.test', 'c.test'], scheme = 'https') {
+    const bench = await kindBench({ space: { serverURL: `${scheme}://{host}:{port}` } });
     bench.simulator.deployForeign({ id: 'orders', ...FOREIGN });
     await listAgain(bench);
     const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
     const cluster = poller.get('orders') ?? expect.unreachable();
     const createdAt = new Date(bench.clock.now()).toISOString();
-    const addresses = [...'abc'].map((name) => ({ name, address: `${name}.test:443` }));
+    const addresses = [...'abc'].map((name, index) => ({ name, address: `${hosts[index]}:443` }));
     const shown = addresses.map(({ name, address }) => ({
       address,
       status: running.includes(name) ? 'running' : 'pending',
@@ -409,6 +409,15 @@ describe('observeCluster() of a cluster with several servers', () => {
     ],
   ])('%s', async (_what, running, status, endpoint) => {
     expect(await servers(running, status)).toBe(endpoint);
+  });
+
+  it('passes over one that no login may be sent to, unless no other runs', async () => {
+    const of = (running: string, endpoint?: string) =>
+      // Without TLS, logins are sent to this host only.
+      servers(running, { endpoint }, ['a.test', 'localhost', '127.0.0.1'], 'http');
+    expect(await of('abc')).toBe('http://localhost:443');
+    expect(await of('abc', 'http://127.0.0.1:443')).toBe('http://127.0.0.1:443');
+    await expect(of('a')).rejects.toThrow('"http://a.test:443" is not https');
   });
 });
 

@@ -1,5 +1,4 @@
 import { parseDuration } from '../../base/duration.ts';
-import { TerminalError } from '../../base/errors.ts';
 import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import { reconciling } from '../../kube/summary.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
@@ -36,12 +35,7 @@ export async function loginMeanwhile(
 
 /** The status alone is no reason to send a login there: the address must still be the one that the space makes of it, and allowed. */
 function isServerOf(connection: SpaceConnection, { status }: ClusterSubject, endpoint: string): boolean {
-  try {
-    return status.servers?.some(({ address }) => connection.serverURL(address) === endpoint) ?? false;
-  } catch (error) {
-    if (error instanceof TerminalError) return false;
-    throw error;
-  }
+  return status.servers?.some(({ address }) => connection.findServerURL(address) === endpoint) ?? false;
 }
 
 /** Whether its server ran, with a login that worked, and should run. */

@@ -45,6 +45,8 @@ export interface SpaceConnection {
   failingSinceMs(): number | undefined;
   /** Returns the base URL of the server at `host:port`. Throws TerminalError if it is not allowed, or the address is none. */
   serverURL(address: string): string;
+  /** As serverURL, but returns undefined instead of throwing. */
+  findServerURL(address: string): string | undefined;
   /** Returns the logins of the cluster's server: another cluster at the same address has its own. */
   logins(serverURL: string, clusterID: string): Logins;
   /** Returns the primary's address if the cluster's server at that URL has just named it, taking no changes itself (421). */
@@ -287,12 +289,13 @@ export class SpaceConnections {
       verifyIntervalMs: parseDuration(spec.verifyInterval),
       failingSinceMs: () => shared.failingSinceMs,
       serverURL(address) {
-        const { host: bare, port = '443' } = splitAddress(address) ?? refuseAddress(address);
-        const host = bare.includes(':') ? `[${bare}]` : bare;
-        const url = spec.serverURL.replaceAll('{host}', host).replaceAll('{port}', port);
-        const refusal = refusalOfServerURL(url, host, urlPolicy);
-        if (refusal !== undefined) throw new TerminalError('ServerURLNotAllowed', `serverURL ${refusal}`);
+        const { url, refusal } = serverURLOf(address, spec.serverURL, urlPolicy);
+        if (refusal !== undefined) throw refusal;
         return url;
+      },
+      findServerURL(address) {
+        const { url, refusal } = serverURLOf(address, spec.serverURL, urlPolicy);
+        return refusal === undefined ? url : undefined;
       },
       logins(baseURL, clusterID) {
         const servers = shared.servers.get(clusterID) ?? [];
@@ -310,10 +313,22 @@ export class SpaceConnections {
   }
 }
 
-/** A text that is not an address may lead anywhere, and the login would be sent there. */
-function refuseAddress(address: string): never {
-  const message = `The cloud's answer makes no sense: ${addressWords(address)} is not the host and port of a server`;
-  throw new TerminalError('CloudAnswerUnusable', message);
+/** Returns the URL that the template makes of the address, or why no login may be sent there. */
+function serverURLOf(
+  address: string,
+  template: string,
+  policy: UrlPolicy,
+): { readonly url: string; readonly refusal?: undefined } | { readonly url?: undefined; readonly refusal: TerminalError } {
+  const parts = splitAddress(address);
+  // Any other text may lead anywhere.
+  if (parts === undefined) {
+    const message = `The cloud's answer makes no sense: ${addressWords(address)} is not the host and port of a server`;
+    return { refusal: new TerminalError('CloudAnswerUnusable', message) };
+  }
+  const host = parts.host.includes(':') ? `[${parts.host}]` : parts.host;
+  const url = template.replaceAll('{host}', host).replaceAll('{port}', parts.port ?? '443');
+  const refusal = refusalOfServerURL(url, host, policy);
+  return refusal === undefined ? { url } : { refusal: new TerminalError('ServerURLNotAllowed', `serverURL ${refusal}`) };
 }
 
 /** Returns the address for a message, quoted and shortened, as it may be any text. */

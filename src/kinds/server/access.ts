@@ -145,7 +145,7 @@ function openOf(
   const running = known.filter((server) => server.status === 'running');
   const others = known.filter((server) => server.status !== 'running');
   const byUse = [...running, ...others].map(({ address }) => address);
-  const used = byUse.find((address) => connection.serverURL(address) === endpoint);
+  const used = byUse.find((address) => connection.findServerURL(address) === endpoint);
   if (used === undefined) {
     // The space makes another URL of its address by now, or somebody else wrote the status: no login is sent there.
     const why = whyNotReady(spec, ready, byUse.length === 0 ? ['servers'] : []);
