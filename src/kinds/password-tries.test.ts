@@ -103,6 +103,29 @@ describe('a password that was recorded', () => {
   });
 });
 
+describe('a password that a server refused', () => {
+  const verdicts = {
+    accepted: () => Promise.resolve('accepted' as const),
+    refused: () => Promise.resolve('refused' as const),
+    unknown: () => Promise.reject(failure('invalid', 400)),
+  };
+
+  it.each<[keyof typeof verdicts, string, boolean]>([
+    ['accepted', 'working', false],
+    ['refused', 'refused', true],
+    ['unknown', 'no', false],
+  ])('at a sign-in that is then %s, is %s; no server has it: %s', async (verdict, is, unsent) => {
+    const tries = new PasswordTries();
+    tries.prepared(KEY, one);
+    const refuse = () => Promise.reject(failure('conflict', 409));
+    const given = tries.give(KEY, { ...one, where: WHERE }, () => 0, refuse, verdicts[verdict]);
+    if (verdict === 'unknown') await expect(given).rejects.toThrow(is);
+    else expect(await given).toMatchObject({ is });
+    expect(tries.isUnsent(KEY, one)).toBe(unsent);
+    expect(isAwaited(tries, one, 0)).toBe(false);
+  });
+});
+
 describe('a password that another process recorded, or for which an answer was lost', () => {
   it('is unsent once the server has refused it for so long that no earlier call can land', async () => {
     const tries = new PasswordTries();

@@ -1,7 +1,7 @@
 import { ApiError } from '../base/api-error.ts';
 import { ceilingMs } from '../base/backoff.ts';
 import { TerminalError } from '../base/errors.ts';
-import { digestOf } from '../database/logins.ts';
+import { digestOf, type Verdict } from '../database/logins.ts';
 import { type Failure, failureOf } from '../kube/failure.ts';
 import type { ObjectKey } from '../kube/object.ts';
 import type { Login } from './secrets.ts';
@@ -21,6 +21,9 @@ export interface Refusal {
   /** How much longer the pause lasts; more than 0. */
   readonly forMs: number;
 }
+
+/** What became of a password that a server was given: it took it; it refused, but the password works; or it refused. */
+export type Given = { readonly is: 'taken' | 'working' } | { readonly is: 'refused'; readonly error: ApiError };
 
 interface Refused {
   readonly about: string;
@@ -95,19 +98,43 @@ export class PasswordTries {
     return this.#unsent.get(key) === digestOf(login);
   }
 
-  /** Gives the password to the server. Throws what the call throws. */
-  async give(key: ObjectKey, login: LoginAt, now: () => number, call: () => Promise<unknown>): Promise<void> {
+  /**
+   * Gives the password to the server. `attempt` signs in with it, and is called after a refusal. Throws what the two throw,
+   * except a refusal.
+   */
+  async give(
+    key: ObjectKey,
+    login: LoginAt,
+    now: () => number,
+    call: () => Promise<unknown>,
+    attempt?: () => Promise<Verdict>,
+  ): Promise<Given> {
     const digest = digestOf(login);
     try {
       await call();
     } catch (error) {
-      if (mayHaveTaken(error)) this.maybeTaken(key);
+      if (mayHaveTaken(error)) this.#maybeTaken(key);
+      else if (isRefusal(error) && (await this.#works(key, attempt))) return { is: 'working' };
       else this.#notTaken(key, digest, now());
+      if (isRefusal(error)) return { is: 'refused', error };
       throw error;
     }
-    this.maybeTaken(key);
+    this.#maybeTaken(key);
     const times = (this.#takenAt(key, login)?.times ?? 0) + 1;
     this.#taken.set(key, { digest, where: login.where, times, atMs: now() });
+    return { is: 'taken' };
+  }
+
+  /** Signing in is the free test of whether a password is right (compatibility.md), whatever the answer to the change was. */
+  async #works(key: ObjectKey, attempt: (() => Promise<Verdict>) | undefined): Promise<boolean> {
+    if (attempt === undefined) return false;
+    let verdict: Verdict | undefined;
+    try {
+      verdict = await attempt();
+    } finally {
+      if (verdict !== 'refused') this.#maybeTaken(key);
+    }
+    return verdict !== 'refused';
   }
 
   /** The call surely had no effect. A password that works is not given again, so after a while earlier calls had none either. */
@@ -119,7 +146,7 @@ export class PasswordTries {
   }
 
   /** The server may have taken the coming password, whatever it said. */
-  maybeTaken(key: ObjectKey): void {
+  #maybeTaken(key: ObjectKey): void {
     this.#unsent.delete(key);
     this.#untaken.delete(key);
   }
@@ -156,7 +183,7 @@ export class PasswordTries {
     this.#refused.delete(key);
     this.#taken.delete(key);
     this.#foreign.delete(key);
-    this.maybeTaken(key);
+    this.#maybeTaken(key);
   }
 }
 
@@ -166,7 +193,7 @@ export function mayHaveTaken(error: unknown): boolean {
 }
 
 /** Whether the server refuses what it was asked, such as this very password, and will again. */
-export function isRefusal(error: unknown): error is ApiError {
+function isRefusal(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.kind === 'invalid' || error.kind === 'conflict');
 }
 

@@ -3,7 +3,7 @@ import { TransientError } from '../../base/errors.ts';
 import { generatePassword } from '../../base/random.ts';
 import { ROTATE_AT } from '../../kube/annotations.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
-import { isRefusal, refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
+import { refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
 import { markOf, NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { confirm, refuseAnothersLogin } from './act-guard.ts';
@@ -114,23 +114,17 @@ export async function putPassword(
   if (toNote !== undefined) return toNote;
   const { clock, memory } = world;
   memory.putting(subject.key, known.secretName);
-  const now = () => clock.monotonic();
+  const where = whereOf(subject.status.createdAt, endpoint);
   try {
-    await memory.tries.give(
+    const given = await memory.tries.give(
       subject.key,
-      { ...next, where: whereOf(subject.status.createdAt, endpoint) },
-      now,
-      async () => {
-        await logins.setPassword(login, next.username, next.password, signal);
-      },
+      { ...next, where },
+      () => clock.monotonic(),
+      () => logins.setPassword(login, next.username, next.password, signal),
+      () => logins.attempt(next, signal),
     );
+    if (given.is === 'refused') throw await refused(world, subject, known, next, given.error);
   } catch (error) {
-    if (isRefusal(error)) {
-      // Signing in is the free test of whether a password is right (compatibility.md), whatever the answer to the change was.
-      if ((await logins.attempt(next, signal)) === 'refused') throw await refused(world, subject, known, next, error);
-      memory.tries.maybeTaken(subject.key);
-      return undefined;
-    }
     if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
     // It worked when it was tried, so an earlier call may have taken effect only now: try all logins again.
     throw new TransientError('LoginChanged', `${error.message}. It worked before: all logins are tried again`, {

@@ -377,7 +377,12 @@ describe('observeCluster() of a call without an answer', () => {
 
 describe('observeCluster() of a cluster with several servers', () => {
   /** A cluster with servers a to c, of which `running` run. */
-  async function servers(running: string, status: Partial<DatabaseClusterStatus>, hosts = ['a.test', 'b.test', 'c.test'], scheme = 'https') {
+  async function servers(
+    running: string,
+    status: Partial<DatabaseClusterStatus>,
+    hosts = ['a.test', 'b.test', 'c.test'],
+    scheme = 'https',
+  ) {
     const bench = await kindBench({ space: { serverURL: `${scheme}://{host}:{port}` } });
     bench.simulator.deployForeign({ id: 'orders', ...FOREIGN });
     await listAgain(bench);

@@ -318,7 +318,9 @@ function serverURLOf(
   address: string,
   template: string,
   policy: UrlPolicy,
-): { readonly url: string; readonly refusal?: undefined } | { readonly url?: undefined; readonly refusal: TerminalError } {
+):
+  | { readonly url: string; readonly refusal?: undefined }
+  | { readonly url?: undefined; readonly refusal: TerminalError } {
   const parts = splitAddress(address);
   // Any other text may lead anywhere.
   if (parts === undefined) {
@@ -328,7 +330,9 @@ function serverURLOf(
   const host = parts.host.includes(':') ? `[${parts.host}]` : parts.host;
   const url = template.replaceAll('{host}', host).replaceAll('{port}', parts.port ?? '443');
   const refusal = refusalOfServerURL(url, host, policy);
-  return refusal === undefined ? { url } : { refusal: new TerminalError('ServerURLNotAllowed', `serverURL ${refusal}`) };
+  return refusal === undefined
+    ? { url }
+    : { refusal: new TerminalError('ServerURLNotAllowed', `serverURL ${refusal}`) };
 }
 
 /** Returns the address for a message, quoted and shortened, as it may be any text. */

@@ -1,8 +1,9 @@
 import type { ApiError } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
+import type { Verdict } from '../../database/logins.ts';
 import { confirm } from '../confirm.ts';
-import { isRefusal, mayHaveTaken, refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
+import { type Given, mayHaveTaken, refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
 import { isGone } from '../server/servers.ts';
 import { dropNext, isForeign, readConnectionSecret, secretChanged, type Work } from './act-secret.ts';
 import { passwordsIn } from './content.ts';
@@ -22,11 +23,10 @@ export async function createUser(work: Work, { username, password, returns }: Cr
   const { servers } = world;
   const value = await passwordOf(work, password);
   await confirm(world.api, DATABASE_USERS, subject, signal);
-  try {
-    await give(work, value, (client, token) => client.createUser(token, username, value, signal));
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    if ((await servers.user(access, username, signal)) === undefined) return refused(work, password, value, error);
+  const given = await give(work, value, (client, token) => client.createUser(token, username, value, signal));
+  if (given.is === 'refused') {
+    if ((await servers.user(access, username, signal)) === undefined)
+      return refused(work, password, value, given.error);
     // Created by an attempt whose answer was lost, or by somebody else.
     return;
   }
@@ -42,20 +42,15 @@ export async function putPassword(work: Work, { username, password, drifted }: P
   const value = await passwordOf(work, password);
   await confirm(world.api, DATABASE_USERS, subject, signal);
   memory.doubt(subject.key);
+  const attempt = () => servers.signIn(access, { username, password: value }, signal);
+  let given: Given;
   try {
-    await give(work, value, (client, token) => client.updateUser(token, username, value, signal));
+    given = await give(work, value, (client, token) => client.updateUser(token, username, value, signal), attempt);
   } catch (error) {
-    if (isRefusal(error)) {
-      // Signing in is the free test of whether a password is right (compatibility.md), whatever the answer to the change was.
-      const login = { username, password: value };
-      if ((await servers.signIn(access, login, signal)) === 'refused') return refused(work, password, value, error);
-      memory.tries.maybeTaken(subject.key);
-      memory.gave(subject.key, login, false);
-      return;
-    }
     await isGone(error, () => servers.listsUser(access, username, signal));
     return;
   }
+  if (given.is === 'refused') return refused(work, password, value, given.error);
   if (drifted)
     world.onDriftCorrected(
       subject.key,
@@ -94,17 +89,25 @@ async function give(
   { world, subject, access, signal }: Work,
   password: string,
   call: (client: ServerClient, token: string) => Promise<unknown>,
-): Promise<void> {
+  attempt?: () => Promise<Verdict>,
+): Promise<Given> {
   const { clock, memory, servers } = world;
   const login = { username: usernameOf(subject), password, where: whereOf(access.identity, access.endpoint) };
   const now = () => clock.monotonic();
   try {
-    await memory.tries.give(subject.key, login, now, () => servers.asAdmin(access, call, signal));
+    const given = await memory.tries.give(
+      subject.key,
+      login,
+      now,
+      () => servers.asAdmin(access, call, signal),
+      attempt,
+    );
+    if (given.is !== 'refused') memory.gave(subject.key, login, given.is === 'taken');
+    return given;
   } catch (error) {
     if (mayHaveTaken(error)) memory.gave(subject.key, login, false);
     throw error;
   }
-  memory.gave(subject.key, login, true);
 }
 
 /** The server refuses this password, or the name, and will again: another is tried, unless it may have taken this one before. */
