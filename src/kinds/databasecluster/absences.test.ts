@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster } from '../../../test/support/builders.ts';
 import { manualClock } from '../../../test/support/clock.ts';
+import type { Cluster } from '../../cloud/schema.ts';
 import { Absences } from './absences.ts';
 
 /** Looks for a cluster that does not exist. */
@@ -11,6 +12,9 @@ function aLook() {
   return {
     clock,
     missed: (hasLookalikes = false) => absences.missed(subject, hasLookalikes, clock),
+    missedOf: (createdAt: string) =>
+      absences.missed({ ...subject, status: { ...subject.status, createdAt } }, false, clock)?.leftMs,
+    shown: (status: string) => absences.present(subject, { id: 'orders', status, servers: [] } as unknown as Cluster),
     /** After how many looks that was enough, of 20. */
     looksUntilGone(everyMs: number): number {
       for (let look = 1; look < 20; look++) {
@@ -40,6 +44,20 @@ describe('Absences', () => {
     expect(missed()).toEqual({ since, until, leftMs: 20_000, hadLookalikes: false });
     clock.advance(15_000);
     expect(missed()).toEqual({ since, until, leftMs: 5_000, hadLookalikes: false });
+  });
+
+  it('waits twice as long for each cluster that goes missing before one has run, up to half an hour', () => {
+    const { missedOf, shown } = aLook();
+    const waits = (count: number) =>
+      Array.from({ length: count }, (_, index) => {
+        const leftMs = missedOf(`created ${index}`);
+        expect(missedOf(`created ${index}`)).toBe(leftMs);
+        shown('pending');
+        return leftMs;
+      });
+    expect(waits(9)).toEqual([20, 40, 80, 160, 320, 640, 1280, 1800, 1800].map((seconds) => seconds * 1_000));
+    shown('running');
+    expect(waits(2)).toEqual([20_000, 40_000]);
   });
 
   it('begins when nothing is left that may be ours', () => {

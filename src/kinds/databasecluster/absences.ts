@@ -1,9 +1,16 @@
+import { ceilingMs } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Cluster } from '../../cloud/schema.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import type { ClusterSubject } from './observation.ts';
 
 /** How long a cluster must be missing before another is created in its place: not all machines that answer are equally quick. */
 const ABSENT_MS = 20_000;
+/**
+ * Each cluster that follows one that was missing for so long, and that went missing before it ran, is waited for twice as long, up
+ * to this: a cloud that never shows what it creates must not be asked for one after the other.
+ */
+const MAX_ABSENT_MS = 1_800_000;
 
 /**
  * After a gap this long between two looks, the cluster may have been there meanwhile, so only a little of the gap counts. Some of
@@ -25,6 +32,8 @@ export interface Absence {
 interface Known {
   readonly uid: string;
   readonly createdAt: string | undefined;
+  /** How many clusters of the object went missing before this one, none of which ran. */
+  readonly times: number;
   readonly lookedMs: number;
   readonly hadLookalikes: boolean;
   /** Undefined: the last look found what may be ours under another id. */
@@ -42,25 +51,39 @@ export class Absences {
     clock: Pick<Clock, 'now' | 'monotonic'>,
   ): Absence | undefined {
     const lookedMs = clock.monotonic();
-    const known = this.#known.get(key);
-    const last = known?.uid === uid && known.createdAt === createdAt ? known : undefined;
+    const known = this.#knownOf(key, uid);
+    const last = known?.createdAt === createdAt ? known : undefined;
+    const times = last?.times ?? (known === undefined ? 0 : known.times + 1);
     const hadLookalikes = hasLookalikes || last?.hadLookalikes === true;
     const since = hasLookalikes ? undefined : sinceWhen(last, clock);
-    this.#known.set(key, { uid, createdAt, lookedMs, hadLookalikes, since });
+    this.#known.set(key, { uid, createdAt, times, lookedMs, hadLookalikes, since });
     if (since === undefined) return undefined;
-    const leftMs = since.ms + ABSENT_MS - lookedMs;
+    const absentMs = ceilingMs({ initialMs: ABSENT_MS, maxMs: MAX_ABSENT_MS }, times);
+    const leftMs = since.ms + absentMs - lookedMs;
     if (leftMs <= 0) return undefined;
     const { atMs } = since;
     return {
       since: new Date(atMs).toISOString(),
-      until: new Date(atMs + ABSENT_MS).toISOString(),
+      until: new Date(atMs + absentMs).toISOString(),
       leftMs,
       hadLookalikes,
     };
   }
 
+  /** The cluster is not missing, or none is recorded. */
+  present({ key, metadata: { uid } }: ClusterSubject, cluster: Cluster | undefined): void {
+    const known = this.#knownOf(key, uid);
+    if (known === undefined || cluster?.status === 'running') this.forget(key);
+    else this.#known.set(key, { ...known, hadLookalikes: false, since: undefined });
+  }
+
   forget(key: ObjectKey): void {
     this.#known.delete(key);
+  }
+
+  #knownOf(key: ObjectKey, uid: string): Known | undefined {
+    const known = this.#known.get(key);
+    return known?.uid === uid ? known : undefined;
   }
 }
 

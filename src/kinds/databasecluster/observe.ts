@@ -194,7 +194,7 @@ function absenceOf(
 ) {
   if (cluster === undefined && subject.status.createdAt !== undefined)
     return absences.missed(subject, hasLookalikes, clock);
-  absences.forget(subject.key);
+  absences.present(subject, cluster);
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { hideClusters as hide } from '../../../test/support/hidden.ts';
 import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
@@ -102,6 +102,26 @@ describe('A cluster that does not show, with recreatePolicy Always', () => {
     }
     expect([deploys(bench), bench.ready()]).toEqual([1, 'False ClusterMissing']);
     expect(message(bench)).toMatch(/there is "orders".* set clusterID: orders(?!-)/);
+  });
+
+  it('is requested less and less often from a cloud that accepts each deploy and shows none', async () => {
+    const bench = await runningBench(ALWAYS);
+    const { client, poller } = bench.world().connections.get(SPACE) ?? expect.unreachable();
+    vi.spyOn(client, 'get').mockResolvedValue(undefined);
+    vi.spyOn(client, 'listAs').mockImplementation(async () => {
+      bench.simulator.vanish('orders');
+      return { clusters: [], problem: undefined };
+    });
+    const counts: number[] = [];
+    for (let hours = 0; hours < 2; hours++) {
+      const before = deploys(bench);
+      for (let n = 0; n < 720; n++) {
+        await poller.refresh();
+        await passes(bench, 5);
+      }
+      counts.push(deploys(bench) - before);
+    }
+    expect(counts).toEqual([7, 3]);
   });
 
   it('says the same at each look', async () => {
