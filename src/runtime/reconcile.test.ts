@@ -147,6 +147,18 @@ test('reconcile() changes nothing while paused, and says what it would do', asyn
   ]);
 });
 
+test('reconcile() says while paused what would follow once the status is written, and does not write it', async () => {
+  const toy = aToy({
+    decide: () => ({ conditions: READY, hold: true, status: { size: 3 }, announces: ['grow'], requeueAfterMs: 0 }),
+  });
+  await toy.create({ annotations: { [PAUSED]: 'true' } });
+  await toy.reconcile();
+  expect(toy.status()).toMatchObject({
+    conditions: [{ message: expect.stringContaining('nothing, and would grow. ') }],
+  });
+  expect(toy.status()).not.toHaveProperty('size');
+});
+
 const extra = { type: 'Synced', status: 'True', reason: 'Same', message: 'Same' } as const;
 
 test('reconcile() shows what it sees of a paused object, and does not go on at once with what is held back', async () => {

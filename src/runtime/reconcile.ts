@@ -312,7 +312,8 @@ function withheld<Spec, Status extends StatusBase, Observation, Step>(
 ): Decision<Status, Step> {
   const pending = decision.steps ?? [];
   if (!isPaused(subject.metadata) || (pending.length === 0 && !decision.hold && !decision.release)) return decision;
-  const what = pending.length === 0 ? '' : `, and would ${pending.map((step) => kind.describe(step)).join(', then ')}`;
+  const would = [...pending, ...(decision.announces ?? [])].map((step) => kind.describe(step));
+  const what = would.length === 0 ? '' : `, and would ${would.join(', then ')}`;
   const message = `Paused by annotation ${PAUSED}: Mooring changes nothing${what}. Remove the annotation to go on`;
   const rest = decision.conditions === 'keep' ? (subject.status.conditions ?? []) : decision.conditions;
   return {

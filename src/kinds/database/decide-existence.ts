@@ -2,6 +2,7 @@ import { failing, reconciling, stalled } from '../../kube/summary.ts';
 import { isTriedAgain } from '../attempts.ts';
 import {
   type DatabaseSeen,
+  type DatabaseStep,
   type DatabaseSubject,
   isAnnounced,
   isOurs,
@@ -36,11 +37,13 @@ function absent(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): Da
       )
     : reconciling('CreatingDatabase', `Database "${name}" is being created on DatabaseCluster "${cluster}"`);
   const conditions = [...summary, schemaPending(subject)];
-  if (!vanished && isAnnounced(subject, seen)) return { conditions, steps: [{ do: 'CreateDatabase', name, identity }] };
+  const create: DatabaseStep = { do: 'CreateDatabase', name, identity };
+  if (!vanished && isAnnounced(subject, seen)) return { conditions, steps: [create] };
   // Written down before the call, so that whoever finds the database afterwards, even after a crash, knows whose it is.
   const startedAt = new Date(nowMs).toISOString();
   return {
     hold: true,
+    announces: [create],
     conditions: !vanished && isTriedAgain(subject) ? 'keep' : conditions,
     status: {
       ...NOTHING_OURS,

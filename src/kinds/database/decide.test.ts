@@ -182,6 +182,7 @@ describe('Ownership of a database', () => {
 
   it('is asked for by its name, on the cluster that it was recorded for', () => {
     const { steps } = decide(aDatabase().announced(), absent);
+    expect(decide(aDatabase(), absent).announces).toEqual(steps);
     expect(steps).toEqual([{ do: 'CreateDatabase', name: 'orders', identity: CREATED_AT }]);
   });
 

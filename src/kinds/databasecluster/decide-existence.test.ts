@@ -421,6 +421,14 @@ describe('decideExistence()', () => {
 });
 
 describe('decideCluster() while a cluster is being created', () => {
+  it('announces what follows once that is written down', () => {
+    const given = aCluster();
+    const decision = decideCluster(given.subject, anObservation().missing().seen, NOW_MS);
+    expect(decision.announces).toEqual([{ do: 'Deploy', id: 'orders' }]);
+    const asked = decideCluster(given.announced().subject, anObservation().missing().seen, NOW_MS);
+    expect([asked.announces, asked.steps]).toEqual([undefined, decision.announces]);
+  });
+
   it('says the same once the cloud has begun as when it was asked to, so that nothing needs to be written', () => {
     const asked = decideCluster(aCluster().announced().subject, anObservation().missing().seen, NOW_MS);
     const conditions = asked.conditions === 'keep' ? [] : asked.conditions;

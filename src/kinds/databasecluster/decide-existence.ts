@@ -106,11 +106,13 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
   if (cloneSource?.is === 'waiting')
     return { conditions: say(reconciling('WaitingForSource', cloneSource.message)), retry: 'soon' };
   const type = cloneSource === undefined ? 'Deploy' : 'Clone';
-  if (!isWrittenDown(subject, seen, type, nowMs)) return writeDown(subject, seen, type, message, nowMs);
+  const isAnnounced = isWrittenDown(subject, seen, type, nowMs);
+  const id = isAnnounced ? seen.id : desiredID(subject);
   const step: ClusterStep =
     cloneSource === undefined
-      ? { do: 'Deploy', id: seen.id }
-      : { do: 'Clone', id: seen.id, source: cloneSource.id, createdAt: cloneSource.createdAt };
+      ? { do: 'Deploy', id }
+      : { do: 'Clone', id, source: cloneSource.id, createdAt: cloneSource.createdAt };
+  if (!isAnnounced) return { ...writeDown(subject, seen, type, message, nowMs), announces: [step] };
   return { conditions: say(reconciling('Deploying', message)), steps: [step] };
 }
 
