@@ -151,6 +151,30 @@ test('An Informer keeps its own write although a list without a version that was
   stop.abort();
 });
 
+test('An Informer keeps its own write although a list that follows a refused watch does not know it yet', async () => {
+  const { informer, add, api, clock, stop } = anInformer();
+  await add('one', 'a');
+  void informer.run(stop.signal);
+  await informer.synced;
+  await clock.settle();
+  api.lag();
+  const watch = api.watch.bind(api);
+  api.watch = (resource, options, signal) => {
+    if (!options.sendInitialEvents) throw new KubeError('forbidden', { status: 403 });
+    return watch(resource, options, signal);
+  };
+  api.closeWatches();
+  await clock.settle();
+  const written = await api.patch(SECRETS, { namespace: 'one', name: 'a' }, { metadata: { labels: { x: 'y' } } });
+  informer.applyOwnWrite(written);
+  const told: unknown[] = [];
+  informer.onChange((key) => told.push(key));
+  await clock.advance(2_000);
+  expect(told).toEqual([]);
+  expect(informer.store.get('one/a')?.metadata.resourceVersion).toBe(written.metadata.resourceVersion);
+  stop.abort();
+});
+
 test('An Informer goes back to what a list without a version says, even behind its own earlier writes', async () => {
   const { informer, api, clock, stop } = anInformer();
   await api.create(SECRETS, 'one', { metadata: { name: 'a' } });
@@ -220,6 +244,34 @@ test('An Informer of some namespaces treats as gone only objects in the namespac
   expect([names(), synced, informer.hasSynced()]).toEqual([['one/a', 'two/a'], true, true]);
   stop.abort();
   await running;
+});
+
+test('An Informer of some namespaces catches up with deletions while it was cut off', async () => {
+  const { informer, names, add, api, clock, stop } = anInformer(['one', 'two']);
+  for (const namespace of ['one', 'two']) for (const name of ['a', 'b']) await add(namespace, name);
+  void informer.run(stop.signal);
+  await informer.synced;
+  await clock.settle();
+  api.closeWatches();
+  await clock.settle();
+  api.remove(SECRETS, { namespace: 'one', name: 'a' });
+  await add('one', 'c');
+  api.compact();
+  await clock.advance(60_000);
+  expect(names()).toEqual(['one/b', 'one/c', 'two/a', 'two/b']);
+  stop.abort();
+});
+
+test('An Informer runs until it is told to stop', async () => {
+  const { informer, clock, stop } = anInformer();
+  const log: string[] = [];
+  void informer.run(stop.signal).then(() => log.push('ended'));
+  await informer.synced;
+  await clock.advance(600_000);
+  log.push('stop');
+  stop.abort();
+  await clock.settle();
+  expect(log).toEqual(['stop', 'ended']);
 });
 
 test('An Informer has synced only after handlers were told what the list lacks', async () => {

@@ -77,6 +77,12 @@ test('RateLimiter lets no key wait for a crowd longer than its own longest delay
   expect([early > 400, early < 600]).toEqual([true, true]);
 });
 
+test('RateLimiter never brings a key back before its own delay because a crowd waits', () => {
+  const { limiter } = aLimiter(() => 0);
+  for (let index = 0; index < 10_000; index++) limiter.when(`key-${index}`, BACKOFF);
+  expect(limiter.when('late', { initialMs: 1_000, maxMs: 5_000 })).toBe(1_000);
+});
+
 test('RateLimiter is quick again soon after a crowd that came back early, again and again', () => {
   const { limiter, clock } = aLimiter(() => 1);
   const soon = { initialMs: 1_000, maxMs: 30_000 };
