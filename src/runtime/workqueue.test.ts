@@ -107,6 +107,12 @@ test('WorkQueue is fair: a key that was added again comes after those that wait'
   expect([await queue.get(), await queue.get(), await queue.get()]).toEqual(['b', 'c', 'a']);
 });
 
+test('WorkQueue keeps the place of a key that is added again while it waits', async () => {
+  const { queue, drain } = aQueue();
+  for (const key of ['a', 'b', 'a']) queue.add(key);
+  expect(await drain()).toEqual(['a', 'b']);
+});
+
 test('WorkQueue hands keys to workers in the order in which they came', async () => {
   const { queue, worker, clock } = aQueue();
   const [first, second] = [worker(), worker()];
@@ -189,8 +195,10 @@ test('WorkQueue gives workers that wait at the shutdown the keys already assigne
 
 test('WorkQueue reports how long keys wait and are worked on', async () => {
   const { queue, clock, told } = aQueue();
-  queue.add('a');
-  await clock.advance(30);
+  queue.add('a', 'low');
+  await clock.advance(10);
+  queue.add('a', 'high');
+  await clock.advance(20);
   await queue.get();
   await clock.advance(500);
   expect([...queue.inProgress]).toEqual([['a', 30]]);
@@ -399,6 +407,27 @@ test('WorkQueue lets routine keys that take long use the workers for slow keys, 
   expect(inHand()).toHaveLength(80 + 10);
 });
 
+test('WorkQueue gives a routine key that takes long the last worker for slow keys, but no more than there are', async () => {
+  const { clock, add, inHand } = aBusyQueue(1);
+  await add(Array.from({ length: 9 }, (_, index) => `slow-${index}/a`), 'slow');
+  await add(['one/a', 'two/a', 'three/a'], 'low');
+  expect(inHand().slice(9)).toEqual(['one/a']);
+  await clock.advance(7_000);
+  expect(inHand().slice(9)).toEqual(['one/a', 'two/a']);
+  await clock.advance(600_000);
+  expect(inHand().slice(9)).toEqual(['one/a', 'two/a']);
+});
+
+test('WorkQueue makes use of every worker that calls, if everything hangs', async () => {
+  const { clock, add, inHand } = aBusyQueue(2);
+  const keys = (name: string) => Array.from({ length: 50 }, (_, index) => `${name}-${index}/a`);
+  await add(keys('slow'), 'slow');
+  await add(keys('urgent'), 'high');
+  await clock.advance(600_000);
+  // For each of the two workers: itself, ten for slow keys, and a substitute.
+  expect([inHand().length, 2 * WORKERS_IN_ALL]).toEqual([24, 24]);
+});
+
 test('WorkQueue starts no substitute for a routine key that uses a worker for slow keys: it has left its own', async () => {
   const { clock, add, inHand } = aBusyQueue(10);
   await add(keysOf('hanging', 8), 'low');
@@ -469,6 +498,9 @@ test('WorkQueue treats a key that failed after long as slow until it makes progr
   // Its pass took long.
   queue.requeue('a');
   await end('a');
+  await clock.advance(7_000);
+  queue.requeue('a');
+  await end('a');
   expect(queue.priorityOf('a')).toBe('slow');
   queue.requeue('a');
   await end('a');
@@ -490,8 +522,12 @@ test('WorkQueue treats a key that failed after long as slow until it makes progr
   expect(queue.priorityOf('a')).toBe('low');
 });
 
-test('WorkQueue that is shut down leaves no timer for running keys', async () => {
-  const { queue, clock, add } = aBusyQueue(2);
+test('WorkQueue leaves no timer for running keys when these end, nor when it is shut down', async () => {
+  const { queue, clock, add, end } = aBusyQueue(2);
+  await add(['a', 'b']);
+  await end('a');
+  await end('b');
+  expect(clock.timers()).toBe(0);
   await add(['a']);
   queue.shutDown();
   expect(clock.timers()).toBe(0);
@@ -555,6 +591,15 @@ test('WorkQueue tells for how long a key has failed, since the first of these pa
   expect(queue.failsForMs('a')).toBe(1_000);
 });
 
+test('WorkQueue counts the time until the next turn of a crowd as time for which a key will have failed', async () => {
+  const { queue, clock } = aQueue();
+  for (let index = 0; index < 1_000; index++) queue.addRateLimited(`crowd-${index}`, BACKOFF);
+  queue.add('a');
+  await queue.get();
+  await clock.advance(1_000);
+  expect(queue.failsForMs('a')).toBe(1_000 + 9_000);
+});
+
 test('WorkQueue never returns within the same moment to a key whose remaining time is only a rounding error', async () => {
   const { queue, clock } = aQueue();
   await clock.advance(205_147.073_986_65);
@@ -566,21 +611,22 @@ test('WorkQueue never returns within the same moment to a key whose remaining ti
   expect(queue.inProgress.get('a')).toBeGreaterThan(begin);
 });
 
-test.each([
-  ['the same', 2_000],
-  ['a later', 3_000],
-])('WorkQueue keeps the urgency of a delayed addition for %s moment than a less urgent one', async (_, delayMs) => {
-  const { clock, queue } = aQueue();
-  queue.addAfter('a', 2_000, 'low');
-  queue.addAfter('a', delayMs, 'high');
-  await clock.advance(2_000);
-  expect([await queue.get(), queue.priorityOf('a')]).toEqual(['a', 'high']);
-});
+type Delayed = readonly [delayMs: number, priority: Priority];
 
-test('WorkQueue keeps a delayed key slow if it is added for later as well', async () => {
+test.each<[what: string, first: Delayed, second: Delayed, wins: Delayed]>([
+  ['the more urgent of two', [2_000, 'low'], [2_000, 'high'], [2_000, 'high']],
+  ['the more urgent of two', [2_000, 'low'], [3_000, 'high'], [2_000, 'high']],
+  ['the more urgent of two', [2_000, 'high'], [3_000, 'low'], [2_000, 'high']],
+  ['the more urgent of two', [2_000, 'high'], [1_000, 'low'], [1_000, 'high']],
+  ['slow, if the other comes no earlier', [2_000, 'slow'], [60_000, 'low'], [2_000, 'slow']],
+  ['slow, if the other comes no earlier', [2_000, 'slow'], [2_000, 'high'], [2_000, 'slow']],
+  ['more urgent than slow, if that comes earlier', [60_000, 'slow'], [2_000, 'high'], [2_000, 'high']],
+])('WorkQueue takes two delayed additions as %s: %s, %s', async (_, first, second, [delayMs, priority]) => {
   const { clock, queue } = aQueue();
-  queue.addAfter('a', 2_000, 'slow');
-  queue.addAfter('a', 60_000, 'low');
-  await clock.advance(2_000);
-  expect([await queue.get(), queue.priorityOf('a')]).toEqual(['a', 'slow']);
+  queue.addAfter('a', ...first);
+  queue.addAfter('a', ...second);
+  await clock.advance(delayMs - 1);
+  expect(queue.depth).toBe(0);
+  await clock.advance(1);
+  expect([await queue.get(), queue.priorityOf('a')]).toEqual(['a', priority]);
 });
