@@ -36,10 +36,6 @@ export class FairQueue {
     }
     return undefined;
   }
-
-  clear(): void {
-    this.#groups.clear();
-  }
 }
 
 interface Group {

@@ -4,26 +4,28 @@ import { WORKERS_IN_ALL } from './workqueue.ts';
 
 /* Keys that take long: what they hold up, and what they do not. */
 
+const EACH_ITS_OWN = Array.from({ length: 10 }, (_, index) => `crowd-${index}/a`);
+
 test.each([
-  ['the same group', 'crowd/new', keysOf('crowd', 8)],
-  [
-    'another group, beside as many as there are workers',
-    'other/new',
-    Array.from({ length: 10 }, (_, index) => `crowd-${index}/a`),
-  ],
-])('WorkQueue gives the place of a key that takes long to another key of %s', async (_, key, hanging) => {
-  const { clock, add, inHand, end } = aBusyQueue(10);
-  await add(hanging);
-  await add([key]);
-  await clock.advance(6_990);
-  expect(inHand()).toEqual(hanging);
-  await clock.advance(10);
-  expect(inHand()).toEqual([...hanging, key]);
-  // It does well, so others go on as quickly.
-  await end(key);
-  await add([key]);
-  expect(inHand()).toEqual([...hanging, key]);
-});
+  ['the same group', 'crowd/new', 'high', keysOf('crowd', 8)],
+  ['another group, beside as many as there are workers', 'other/new', 'high', EACH_ITS_OWN],
+  ['another group, beside as many as there are workers', 'other/new', 'normal', EACH_ITS_OWN],
+] as const)(
+  'WorkQueue gives the place of a key that takes long to another key of %s',
+  async (_, key, priority, hanging) => {
+    const { clock, add, inHand, end } = aBusyQueue(10);
+    await add(hanging);
+    await add([key], priority);
+    await clock.advance(6_990);
+    expect(inHand()).toEqual(hanging);
+    await clock.advance(10);
+    expect(inHand()).toEqual([...hanging, key]);
+    // It does well, so others go on as quickly.
+    await end(key);
+    await add([key]);
+    expect(inHand()).toEqual([...hanging, key]);
+  },
+);
 
 test('WorkQueue lets a substitute begin only while those before it take long as well, and leaves free workers to others', async () => {
   const { clock, add, inHand } = aBusyQueue(10);

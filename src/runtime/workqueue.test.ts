@@ -158,13 +158,14 @@ test('WorkQueue gives workers that wait at the shutdown the keys already assigne
 
 test('WorkQueue reports how long keys wait and are worked on', async () => {
   const { queue, clock, told } = aQueue();
+  await clock.advance(1_000);
   queue.add('a', 'low');
   await clock.advance(10);
   queue.add('a', 'high');
   await clock.advance(20);
   await queue.get();
   await clock.advance(500);
-  expect([...queue.inProgress]).toEqual([['a', 30]]);
+  expect([...queue.inProgress]).toEqual([['a', 1_030]]);
   queue.add('a');
   queue.done('a');
   queue.addRateLimited('b', BACKOFF);

@@ -213,9 +213,7 @@ export class WorkQueue {
     this.#shutDown = true;
     this.#delayed.clear();
     this.#toBeLong.clear();
-    for (const level of Object.values(this.#levels)) level.clear();
     this.#dirty.clear();
-    this.#requeued.clear();
     this.#handOut();
   }
 
