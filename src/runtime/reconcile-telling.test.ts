@@ -124,6 +124,31 @@ test('reconcile() writes no status for an act that met a conflict and had no res
   expect(requests).toEqual([]);
 });
 
+test('reconcile() ends only after it has written what an act brought about before it met a conflict', async () => {
+  const answer = Promise.withResolvers<void>();
+  const toy = aToy({
+    decide: () => ({ conditions: READY, steps: ['grow'] }),
+    act: async (_subject, _step, keep) => {
+      keep({ size: 9 });
+      throw conflict;
+    },
+  });
+  await toy.create({ finalizers: [TOY_FINALIZER] });
+  const patch = toy.api.patch.bind(toy.api);
+  toy.api.patch = async (...given) => {
+    await answer.promise;
+    return patch(...given);
+  };
+  let over = false;
+  const outcome = toy.reconcile().finally(() => {
+    over = true;
+  });
+  await toy.clock.settle();
+  expect(over).toBe(false);
+  answer.resolve();
+  expect([await outcome, toy.status().size]).toEqual([{ next: 'conflict' }, 9]);
+});
+
 test('reconcile() reports conflicts once they last', async () => {
   const toy = aToy({ observe: () => Promise.reject(conflict) });
   await toy.create();

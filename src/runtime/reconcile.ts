@@ -152,8 +152,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   async #carryOut(subject: Subject<Spec, Status>, decision: Decision<Status, Step>): Promise<Outcome> {
     const steps = decision.steps ?? [];
     try {
-      if ((decision.hold || steps.length > 0) && !subject.deleting && !this.#hasFinalizer())
-        await this.#writeFinalizer(true);
+      if ((decision.hold || steps.length > 0) && !this.#hasFinalizer()) await this.#writeFinalizer(true);
     } catch (error) {
       return this.#tellRefusal(subject.status, error);
     }
