@@ -287,3 +287,76 @@ test('CircuitBreaker tries again what worked before nothing was answered', () =>
   call('failure', 'HTTP 503', 'list');
   expect(breaker.admit('get')).toMatchObject({ admitted: true, probe: true });
 });
+
+/** A breaker that holds back `list`, and a call of `signIn` that began before. */
+function anOutageDuringACall() {
+  const given = aBreaker();
+  const early = given.breaker.admit('signIn');
+  const end = (outcome: CallOutcome) => early.admitted && early.done(outcome, 'HTTP 500');
+  for (let count = 0; count < 3; count++) given.call('failure');
+  return { ...given, end };
+}
+
+test('CircuitBreaker learns nothing of an operation from the failure of a call that began before the outage', () => {
+  const { breaker, end } = anOutageDuringACall();
+  end('failure');
+  expect(breaker.admit('signIn')).toMatchObject({ admitted: true, probe: true });
+});
+
+test('CircuitBreaker allows no second first call when a call from before the outage is over', () => {
+  const { breaker, end } = anOutageDuringACall();
+  expect(breaker.admit('signIn').admitted).toBe(true);
+  end('neutral');
+  expect(breaker.admit('signIn').admitted).toBe(false);
+});
+
+test('CircuitBreaker knows that an operation works from a call that began before the outage, whatever the first one says', () => {
+  const { breaker, end } = anOutageDuringACall();
+  const first = breaker.admit('signIn');
+  end('success');
+  if (first.admitted) first.done('neutral');
+  expect(breaker.admit('signIn')).toMatchObject({ admitted: true, probe: false });
+});
+
+test('CircuitBreaker counts a probe that fails after a later one succeeded as one failure', () => {
+  const { breaker, call, clock } = aBreaker();
+  for (const operation of ['list', 'get', 'list']) call('failure', 'HTTP 500', operation);
+  call('success', '', 'signIn');
+  clock.advance(30_000);
+  const hangs = breaker.admit('list');
+  clock.advance(35_000);
+  call('success');
+  if (hangs.admitted) hangs.done('failure', 'HTTP 500');
+  expect(breaker.admit('list')).toMatchObject({ admitted: true, probe: false });
+});
+
+test('CircuitBreaker gives unanswered operations probes in turn, too', () => {
+  const { call, clock } = aBreaker();
+  const operations = ['a', 'b', 'c'];
+  for (const operation of operations) call('unanswered', 'reset', operation);
+  const probed: string[] = [];
+  for (let turn = 0; turn < 6; turn++) {
+    clock.advance(30_000);
+    // The one that was probed last asks first.
+    for (const operation of operations.toReversed()) if (call('unanswered', 'reset', operation)) probed.push(operation);
+  }
+  expect(probed.join('')).toBe('abcabc');
+});
+
+test('CircuitBreaker holds back all operations only if none of the last failures was an answer', () => {
+  const { call } = aBreaker();
+  for (let count = 0; count < 3; count++) call('failure');
+  for (const operation of ['signIn', 'get']) call('success', '', operation);
+  call('unanswered', 'reset', 'signIn');
+  call('failure', 'HTTP 500', 'get');
+  for (const operation of ['signIn', 'get']) call('unanswered', 'reset', operation);
+  expect(call('success', '', 'put')).toBe(true);
+});
+
+test('CircuitBreaker closes with the first success if what worked in the outage has failed since', () => {
+  const { breaker, call, clock } = aBreaker();
+  for (let count = 0; count < 3; count++) call('failure');
+  for (const outcome of ['success', 'failure', 'failure', 'failure'] as const) call(outcome, 'HTTP 500', 'signIn');
+  clock.advance(35_000);
+  expect([call('success'), breaker.open]).toEqual([true, false]);
+});
