@@ -216,14 +216,15 @@ describe('RequestLimiter', () => {
     expect(await ratePerSecond()).toBeGreaterThanOrEqual(2);
   });
 
-  it('begins with the rate that was let through before, if that was higher', async () => {
+  it('begins with half more than the rate that was let through in the last half minute, if that was higher', async () => {
     const { clock, limiter, partyOf, refused, ratePerSecond } = aLimiter();
     for (let each = 0; each < 6_000; each++) {
       clock.advance(20);
       limiter.letThrough(partyOf('a'), 'get', false);
     }
     refused('a');
-    expect(await ratePerSecond()).toBeGreaterThan(50);
+    const rate = await ratePerSecond();
+    expect([rate >= 72, rate <= 76], `${rate} a second`).toEqual([true, true]);
   });
 
   it('slows down if nobody at all is let through, even if all were refused before', async () => {
@@ -233,6 +234,35 @@ describe('RequestLimiter', () => {
       clock.advance(1_000);
     }
     expect(await ratePerSecond()).toBeLessThan(4);
+  });
+
+  it('lets one request through every ten seconds at least, however often nobody is', async () => {
+    const { limiter, refused, clock, take, partyOf } = aLimiter();
+    for (let count = 0; count < 300; count++) {
+      refused('a');
+      clock.advance(1_000);
+    }
+    for (let count = 0; count < 10; count++) {
+      limiter.letThrough(partyOf('b'), 'get', false);
+      refused('a');
+      refused('b');
+      clock.advance(1_000);
+    }
+    void take('b1');
+    expect(limiter.waitMs(partyOf('c'))).toBe(10_000);
+  });
+
+  it('raises a low rate by a tenth in ten seconds of full use', async () => {
+    const { limiter, refused, clock, take, partyOf } = aLimiter();
+    for (let count = 0; count < 300; count++) {
+      refused('a');
+      clock.advance(1_000);
+    }
+    // One request in ten seconds.
+    limiter.letThrough(partyOf('b'), 'get', true);
+    // Two go at once: one, and one more for what nobody used.
+    for (const name of ['b1', 'b2', 'b3']) void take(name);
+    expect(limiter.waitMs(partyOf('c'))).toBeCloseTo(10_000 / 1.1);
   });
 
   it('listens to others soon, even if one was told to wait for long', async () => {

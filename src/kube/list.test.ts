@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { HttpError } from '../base/http.ts';
 import { type AnyObject, type KubeApi, KubeError, SECRETS, type WatchEvent } from './api.ts';
-import { isBehind, LISTS, listAllPages, type Told } from './list.ts';
+import { isBehind, LISTS, type ListAttempt, listAfter, listAllPages, type Told } from './list.ts';
 
 const object = (name: string): AnyObject => ({ metadata: { name, uid: name, resourceVersion: '3' } });
 const added = (name: string): WatchEvent => ({ type: 'ADDED', object: object(name) });
@@ -24,6 +25,7 @@ function aList(events: readonly (WatchEvent | Error)[], take: (event: Told) => P
           yield event;
         }
       } finally {
+        await new Promise((resolve) => setImmediate(resolve));
         calls.push('closed');
       }
     },
@@ -183,3 +185,27 @@ test.each([
     expect(asked).toEqual([{ ...SCOPE, notOlderThan: '5', limit: 1 }]);
   },
 );
+
+const GONE = new KubeError('too old', { status: 410 });
+const TOO_LARGE = new KubeError('too large resource version', { status: 504 });
+const BUSY = new KubeError('busy', { status: 429 });
+const BROKEN = new KubeError('broken', { status: 500 });
+const AWAY = new HttpError('unreachable', 'Connection refused');
+const attempt = (by: ListAttempt['by'], notOlderThan?: string): ListAttempt => ({ by, notOlderThan });
+
+test.each<[error: Error, failed: ListAttempt, next: ListAttempt]>([
+  [AWAY, attempt('stream', '5'), attempt('stream', '7')],
+  [BUSY, attempt('stream', '5'), attempt('stream', '7')],
+  [BROKEN, attempt('stream', '5'), attempt('pages', '7')],
+  [GONE, attempt('stream', '5'), attempt('pages')],
+  [TOO_LARGE, attempt('stream', '5'), attempt('pages')],
+  [AWAY, attempt('pages', '5'), attempt('pages', '7')],
+  [BUSY, attempt('pages', '5'), attempt('pages', '7')],
+  [BROKEN, attempt('pages'), attempt('pages', '7')],
+  [GONE, attempt('pages', '5'), attempt('pages')],
+  [GONE, attempt('pages'), attempt('whole')],
+  [GONE, attempt('whole'), attempt('pages')],
+  [AWAY, attempt('whole'), attempt('pages', '7')],
+])('listAfter() answers "%s" in the list %j with the list %j', (error, failed, next) => {
+  expect(listAfter(error, failed, '7')).toEqual(next);
+});
