@@ -121,7 +121,7 @@ export class SpacePoller {
     if (intervalMs === this.#intervalMs) return;
     this.#intervalMs = intervalMs;
     this.#pauseMs = this.#drawPause();
-    if (this.#endedAt !== undefined) this.#schedule();
+    this.#schedule();
   }
 
   get(id: string): Cluster | undefined {
