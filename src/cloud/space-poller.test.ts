@@ -1,73 +1,9 @@
 import { expect, test } from 'vitest';
+import { aPoller, cluster, INTERVAL_MS, senseless, steps } from '../../test/support/space-poller.ts';
 import { ApiError } from '../base/api-error.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import type { Cluster } from './schema.ts';
 import { isSettled, SpacePoller } from './space-poller.ts';
-
-const INTERVAL_MS = 60_000;
-
-function cluster(id: string, status: string, changes: Partial<Cluster> = {}): Cluster {
-  const servers = status === 'running' ? [{ address: `${id}.test:443`, status: 'running' }] : [];
-  return {
-    id,
-    status,
-    createdAt: 1,
-    version: '3.5.0',
-    provider: 'gcp',
-    region: 'r',
-    machineType: 'm',
-    storageType: 's',
-    storageSizeGB: 1,
-    serverCount: 1,
-    isFree: false,
-    servers,
-    ...changes,
-  };
-}
-
-function senseless(what: string): ApiError {
-  return new ApiError({ api: 'cloud', operation: 'list', phrase: 'list', idempotent: true, kind: 'badAnswer', what });
-}
-
-/** A poller of a space whose clusters a test sets; each List takes `listMs`, and shows what was true when it was requested. */
-function aPoller(listMs = 0) {
-  const clock = virtualClock();
-  const space = {
-    clusters: [] as readonly Cluster[],
-    error: undefined as Error | undefined,
-    problem: undefined as ApiError | undefined,
-  };
-  const lists: number[] = [];
-  let underWay = 0;
-  const changed: string[] = [];
-  let listed = 0;
-  const poller = new SpacePoller(
-    {
-      clock,
-      random: createSeededRandom(1),
-      onClusters: (ids) => changed.push(...(ids.size > 0 ? ids : ['none at all'])),
-      onListed: () => listed++,
-      client: {
-        listAs: async (_memo, keep, signal) => {
-          lists.push(clock.monotonic());
-          expect(++underWay).toBe(1);
-          const { clusters, error, problem } = space;
-          if (listMs > 0) await new Promise<void>((resolve) => clock.after(listMs, resolve));
-          underWay--;
-          if (signal?.aborted) throw new Error('Aborted');
-          if (error !== undefined) throw error;
-          return { clusters: clusters.map(keep), problem };
-        },
-      },
-    },
-    INTERVAL_MS,
-  );
-  return { clock, space, poller, lists, changed, listedCount: () => listed };
-}
-
-/** Times between Lists. */
-const steps = (times: readonly number[]) => times.slice(1).map((at, index) => at - (times[index] ?? 0));
 
 test('SpacePoller reports which clusters have changed, and nothing about others', async () => {
   const { poller, space, changed, clock } = aPoller();
@@ -442,76 +378,6 @@ test.each([
   ['a future word', [], false],
 ] as const)('isSettled() of a cluster that is %s with servers %j is %s', (status, servers, settled) => {
   expect(isSettled(cluster('a', status, { servers }))).toBe(settled);
-});
-
-const ours = cluster('orders', 'running', { createdAt: 7 });
-const named = (id: string) => ({ ...ours, id });
-
-test.each<{ what: string; lists: readonly (readonly Cluster[])[]; expected: number }>([
-  {
-    what: 'beside it three times',
-    lists: [[ours, named('x')], [ours, named('x')], [ours, named('x')], [named('x')]],
-    expected: 3,
-  },
-  { what: 'beside it once', lists: [[ours], [ours, named('x')], [named('x')]], expected: 1 },
-  {
-    what: 'beside it until now',
-    lists: [
-      [ours, named('x')],
-      [ours, named('x')],
-    ],
-    expected: 2,
-  },
-  { what: 'without it', lists: [[named('x')]], expected: 0 },
-  { what: 'some time after it', lists: [[ours], [], [named('x')]], expected: 0 },
-  { what: 'after it', lists: [[ours], [ours], [named('x')], [named('x')]], expected: 0 },
-  {
-    what: 'after it, where another one was',
-    lists: [[ours, cluster('x', 'running', { createdAt: 8 })], [named('x')]],
-    expected: 0,
-  },
-  {
-    what: 'under an id with which it changed places',
-    lists: [
-      [ours, cluster('x', 'running', { createdAt: 8 })],
-      [cluster('orders', 'running', { createdAt: 8 }), named('x')],
-    ],
-    expected: 0,
-  },
-  {
-    what: 'beside it before another one took its id',
-    lists: [
-      [ours, named('x')],
-      [ours, named('x')],
-      [cluster('orders', 'running', { createdAt: 8 }), named('x')],
-    ],
-    expected: 2,
-  },
-  { what: 'in no List', lists: [[ours], []], expected: 0 },
-])(
-  'SpacePoller counts the Lists that showed a cluster beside one of the same creation time: $what',
-  async ({ lists, expected }) => {
-    const { poller, space } = aPoller();
-    poller.follow('orders');
-    for (const clusters of lists) {
-      space.clusters = clusters;
-      await poller.refresh();
-    }
-    expect(poller.listsBeside('orders', named('x'))).toBe(expected);
-  },
-);
-
-test('SpacePoller counts no cluster beside itself, and forgets what was there when nobody follows the id any more', async () => {
-  const { poller, space } = aPoller();
-  poller.follow('orders');
-  space.clusters = [ours, named('x')];
-  await poller.refresh();
-  expect(poller.listsBeside('orders', ours)).toBe(0);
-  space.clusters = [named('x')];
-  await poller.refresh();
-  expect(poller.listsBeside('orders', named('x'))).toBe(1);
-  poller.unfollow('orders');
-  expect(poller.listsBeside('orders', named('x'))).toBe(0);
 });
 
 test.each([
