@@ -118,11 +118,13 @@ test('Controller survives a bug in a kind: the object reports it and is tried ag
 });
 
 test('Controller loses no key when the status cannot be written', async () => {
-  const { create, api, clock, logged } = await aController();
+  const { create, api, clock, logged, metrics } = await aController();
   const patch = api.patch.bind(api);
   Object.assign(api, { patch: () => Promise.reject(new Error('The API server is away')) });
   await create('a');
   expect(logged.at(-1)).toContain('The API server is away');
+  expect(await metrics.text()).toContain('controller_runtime_reconcile_errors_total{controller="toy"} 1\n');
+  expect(await metrics.text()).toContain('controller_runtime_active_workers{controller="toy"} 0\n');
   Object.assign(api, { patch });
   await clock.advance(2_000);
   expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
@@ -199,9 +201,12 @@ test('Controller whose conflicts go on for a minute says so, and comes back less
   };
   const { create, passes, clock, api } = await aController(behaviour);
   await create('a');
-  await clock.advance(50_000);
+  expect(api.all(TOYS)[0]).not.toMatchObject({ status: { conditions: [{}] } });
+  await clock.advance(60_000);
   const before = passes.length;
   expect(api.all(TOYS)[0]).not.toMatchObject({ status: { conditions: [{}] } });
+  await clock.advance(6_000);
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'KubernetesError' }, {}] } });
   await clock.advance(86_400_000);
   expect(api.all(TOYS)[0]).toMatchObject({
     status: { conditions: [{ reason: 'KubernetesError', message: expect.stringContaining('"names" denied') }, {}] },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { aCluster, aController, READY } from '../../test/support/toy-controller.ts';
-import { TOYS, type ToyKind } from '../../test/support/toy-kind.ts';
+import { aCluster, aController, aStandby, READY } from '../../test/support/toy-controller.ts';
+import { TOYS, type ToyBehaviour, type ToyKind } from '../../test/support/toy-kind.ts';
 import { TransientError } from '../base/errors.ts';
 import { KubeError } from '../kube/api.ts';
 import { ready, stalled } from '../kube/summary.ts';
@@ -93,6 +93,9 @@ test('Controller looks at what refers to a thing when that thing changes, and at
   controller.enqueueDependents('friends/x');
   await clock.settle();
   expect(passes.map(({ name }) => name)).toEqual(['a']);
+  controller.enqueueDependents('friends/y', 'low');
+  await clock.settle();
+  expect(passes.map(({ name }) => name)).toEqual(['a', 'b']);
   await change('a', { spec: { friend: 'y' } });
   passes.length = 0;
   controller.enqueueDependents('friends/x');
@@ -119,6 +122,20 @@ test('Controller remembers nothing of an object that another one has replaced, e
   informer.store.apply({ ...former, metadata: { ...former.metadata, uid: 'another', resourceVersion: '1000' } });
   await clock.settle();
   expect([calls, passes.length]).toEqual([['observe', 'forget ns/a, deleted', 'observe'], 2]);
+});
+
+test('Controller remembers nothing that a pass learned about an object that was replaced meanwhile', async () => {
+  const wait = Promise.withResolvers<void>();
+  const { create, informer, clock, calls } = await aController({ observe: () => wait.promise });
+  await create('a');
+  const former = informer.store.get('ns/a');
+  if (former === undefined) expect.fail('There is no toy');
+  informer.store.apply({ ...former, metadata: { ...former.metadata, uid: 'another', resourceVersion: '1000' } });
+  await clock.settle();
+  expect(calls.splice(0)).toEqual(['observe', 'forget ns/a, deleted']);
+  wait.resolve();
+  await clock.settle();
+  expect(calls).toEqual(['forget ns/a, deleted', 'observe']);
 });
 
 test('Controller forgets what is gone for good, even if another process had it', async () => {
@@ -235,6 +252,18 @@ test('Controller that is stopped finishes the running pass and begins no other',
   expect(passes.map(({ name }) => name)).toEqual(['a']);
 });
 
+test('Controller that is stopped before it runs begins nothing, and ends', async () => {
+  const { create, stop, run, passes, clock } = await aStandby();
+  await create('a');
+  stop.abort();
+  let ended = false;
+  void run().then(() => {
+    ended = true;
+  });
+  await clock.settle();
+  expect([ended, passes]).toEqual([true, []]);
+});
+
 test('Controller that is stopped while its gate is asking begins nothing, and tells the gate so', async () => {
   const asked = Promise.withResolvers<boolean>();
   const ended: string[] = [];
@@ -320,4 +349,18 @@ test('Controller remembers what it learned about an object that replaced one it 
   answers.shift()?.(true);
   await clock.settle();
   expect(calls).toEqual(['observe']);
+});
+
+test.each<[string, ToyBehaviour]>([
+  ['success', {}],
+  ['requeue_after', { decide: () => ({ conditions: READY, requeueAfterMs: 60_000 }) }],
+  ['requeue', { decide: () => ({ conditions: READY, retry: 'later' }) }],
+  ['error', { observe: () => Promise.reject(new TransientError('Busy', 'Try later')) }],
+  ['requeue', { observe: () => Promise.reject(new KubeError('late', { status: 409, reason: 'Conflict' })) }],
+])('Controller counts a pass that ends as %s once, and its worker as free', async (result, behaviour) => {
+  const { create, metrics } = await aController(behaviour);
+  await create('a');
+  const text = await metrics.text();
+  expect(text).toContain(`controller_runtime_reconcile_total{controller="toy",result="${result}"} 1\n`);
+  expect(text).toContain('controller_runtime_active_workers{controller="toy"} 0\n');
 });
