@@ -53,6 +53,57 @@ test('Controller mends a status that somebody else wrote, within a minute', asyn
   expect(passes).toHaveLength(2);
 });
 
+test('Controller mends a status that somebody else wrote right after its own, even if the watch shows both before the answer', async () => {
+  const { clock, api } = aCluster();
+  const patch = api.patch.bind(api);
+  let isFirst = true;
+  api.patch = async (...args) => {
+    const answer = await patch(...args);
+    const conditions = [{ type: 'Ready', status: 'False', reason: 'Stale', message: '', lastTransitionTime: '' }];
+    if (isFirst)
+      await patch(TOYS, { namespace: 'ns', name: 'a' }, { status: { conditions } }, { subresource: 'status' });
+    isFirst = false;
+    await new Promise((resolve) => setImmediate(resolve));
+    return answer;
+  };
+  const { create, passes } = await aController({}, 2, { clock, api });
+  await create('a');
+  await clock.advance(60_000);
+  expect(passes).toHaveLength(2);
+  expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ status: 'True', reason: 'Done' }] } });
+});
+
+test('Controller sees its own writes in the next pass, and no news in them, however late the watch shows them', async () => {
+  const { clock, api } = aCluster();
+  const watch = api.watch.bind(api);
+  api.watch = async function* (...given) {
+    for await (const event of watch(...given)) {
+      if (event.type === 'MODIFIED') await new Promise<void>((resolve) => clock.after(60_000, resolve));
+      yield event;
+    }
+  };
+  let isSettled = false;
+  const acts: string[] = [];
+  const { create, logged, passes } = await aController(
+    {
+      decide: ({ status }) => ({ conditions: READY, steps: isSettled || status.size === 1 ? [] : ['grow'] }),
+      act: async (_subject, step) => {
+        acts.push(step);
+        return { size: 1 };
+      },
+    },
+    2,
+    { clock, api },
+  );
+  await create('a');
+  await clock.advance(3_600_000);
+  expect([acts, logged, passes.length]).toEqual([['grow'], ['Going to grow', 'All is well'], 2]);
+  isSettled = true;
+  await create('b');
+  await clock.advance(3_600_000);
+  expect([acts.length, passes.length]).toEqual([1, 3]);
+});
+
 test('Controller keeps its pause when the watch shows a status before its write is answered', async () => {
   const { clock, api } = aCluster();
   const patch = api.patch.bind(api);
@@ -139,13 +190,14 @@ test('Controller remembers nothing that a pass learned about an object that was 
 });
 
 test('Controller forgets what is gone for good, even if another process had it', async () => {
-  const { create, controller, api, clock, calls } = await aController();
+  const { create, controller, api, clock, calls, logged } = await aController();
   await create('a');
   controller.forget('ns/a', 'released');
   expect(calls).toEqual(['observe', 'forget ns/a, released']);
   api.remove(TOYS, { namespace: 'ns', name: 'a' });
   await clock.settle();
   expect(new Set(calls.slice(2))).toEqual(new Set(['forget ns/a, deleted']));
+  expect(logged).toEqual(['All is well']);
 });
 
 test('Controller forgets what an object referred to when it is gone', async () => {
