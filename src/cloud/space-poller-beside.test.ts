@@ -73,3 +73,23 @@ test('SpacePoller counts no cluster beside itself, and forgets what was there wh
   poller.unfollow('orders');
   expect(poller.listsBeside('orders', named('x'))).toBe(0);
 });
+
+test('SpacePoller counts Lists beside a cluster that a call reported first', async () => {
+  const { poller, space, clock } = aPoller();
+  poller.follow('orders');
+  poller.learn('x', named('x'), clock.monotonic());
+  space.clusters = [ours, named('x')];
+  for (let count = 0; count < 2; count++) await poller.refresh();
+  expect(poller.listsBeside('orders', named('x'))).toBe(2);
+});
+
+test('SpacePoller remembers what was there before a call reported it as gone and another one came', async () => {
+  const { poller, space, clock } = aPoller();
+  poller.follow('orders');
+  space.clusters = [ours, named('x')];
+  await poller.refresh();
+  poller.learn('orders', undefined, clock.monotonic());
+  space.clusters = [cluster('orders', 'running', { createdAt: 8 }), named('x')];
+  await poller.refresh();
+  expect(poller.listsBeside('orders', named('x'))).toBe(1);
+});

@@ -384,14 +384,14 @@ test.each([
   ['fail', { error: new Error('down') }, [false, false, true]],
   ['make sense in part', { problem: senseless('A cluster makes no sense') }, [false, false, false]],
 ])('SpacePoller counts as away after three Lists in a row that %s, if at all', async (_, trouble, expected) => {
-  const { poller, space } = aPoller();
+  const { poller, space, changed } = aPoller();
   Object.assign(space, trouble);
   const away: boolean[] = [];
   for (const _list of expected) {
     await poller.refresh();
     away.push(poller.isAway);
   }
-  expect(away).toEqual(expected);
+  expect([away, changed]).toEqual([expected, []]);
 });
 
 test('SpacePoller with a long interval comes back a minute after a failure at the latest', async () => {
@@ -429,4 +429,40 @@ test('SpacePoller reports followed clusters that are moving when Lists begin to 
   await clock.advance(60_000);
   expect([poller.isAway, changed]).toEqual([false, ['moving', 'moving']]);
   poller.stop();
+});
+
+test('SpacePoller does not report again, when a List lacks it, what a call reported as gone', async () => {
+  const { poller, changed, clock } = aPoller();
+  poller.learn('a', undefined, clock.monotonic());
+  changed.length = 0;
+  await poller.refresh();
+  expect(changed).toEqual([]);
+});
+
+test('SpacePoller goes on in growing steps when a cluster that has been moving for long takes another status on its way', async () => {
+  const { poller, space, lists, clock } = aPoller();
+  space.clusters = [cluster('a', 'starting')];
+  poller.follow('a');
+  await poller.refresh();
+  await clock.advance(60_000);
+  space.clusters = [cluster('a', 'scaling')];
+  lists.length = 0;
+  await clock.advance(60_000);
+  expect(Math.min(...steps(lists))).toBeGreaterThan(5_000);
+});
+
+test('SpacePoller that hears of a moving cluster during a List counts the time of the next one from its end', async () => {
+  const { poller, lists, clock } = aPoller(5_000);
+  poller.follow('a');
+  void poller.refresh();
+  await clock.advance(5_000);
+  void poller.refresh();
+  await clock.advance(1_000);
+  poller.learn('a', cluster('a', 'starting'), clock.monotonic());
+  await clock.advance(5_000);
+  expect(lists).toEqual([0, 5_000, 10_800]);
+  poller.stop();
+  poller.learn('a', cluster('a', 'scaling'), clock.monotonic());
+  await clock.advance(60_000);
+  expect([lists.length, clock.timers()]).toEqual([3, 0]);
 });

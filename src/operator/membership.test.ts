@@ -28,6 +28,28 @@ test('A replica that never heard that its Lease was created begins all the same'
   expect([one.owned(), one.state.ended]).toEqual([SHARDS, false]);
 });
 
+test('A replica whose Lease cannot be created tries again at each retry period, and nothing else', async () => {
+  const world = aWorld();
+  const { create } = { create: world.api.create.bind(world.api) };
+  const one = aReplica(world, 'one');
+  world.api.create = () => Promise.reject(new KubeError('busy', { status: 500 }));
+  await world.clock.advance(5_000);
+  expect([one.failures.length, one.state.ended, world.leases()]).toEqual([3, false, []]);
+  world.api.create = create;
+  await world.clock.advance(3_000);
+  expect([one.owned(), one.failures.length]).toEqual([SHARDS, 3]);
+});
+
+test('A replica that is told to stop before it has a Lease gives none back', async () => {
+  const world = aWorld();
+  world.api.create = () => Promise.reject(new KubeError('busy', { status: 500 }));
+  const one = aReplica(world, 'one');
+  await world.clock.advance(100);
+  one.stop.abort();
+  await world.clock.advance(100);
+  expect([one.state.ended, one.failures.length]).toEqual([true, 1]);
+});
+
 test('A replica whose Lease was taken before it heard of having one ends', async () => {
   const world = aWorld();
   const one = aReplica(world, 'one');
@@ -85,6 +107,19 @@ test('A new replica takes only its own shards, once they are released', async ()
   expect(sorted(one.owned(), two.owned(), three.owned())).toEqual([...SHARDS].sort());
   for (const [index, { owned }] of [one, two].entries())
     expect(owned().filter((shard) => !before[index]?.includes(shard))).toEqual([]);
+});
+
+test('A replica goes on with the shards that it keeps while it gives others away', async () => {
+  const world = aWorld();
+  const one = aReplica(world, 'one', () => 100);
+  await world.clock.advance(20_000);
+  const kept = SHARDS.filter((shard) => ownerOf(shard, ['one', 'two']) === 'one');
+  const two = aReplica(world, 'two', () => 100);
+  while (two.owned().length === 0) {
+    await world.clock.advance(50);
+    expect(one.owned()).toEqual(expect.arrayContaining(kept));
+  }
+  expect(one.owned()).toEqual(kept);
 });
 
 test('A replica begins nothing in shards that it is about to give away, even before it hears that this is published', async () => {
