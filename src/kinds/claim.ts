@@ -1,9 +1,9 @@
 import { keyOf, type ObjectKey, type ObjectMeta } from '../kube/object.ts';
 
-/** How far an object has come with the thing it claims: it has it, has begun to create it, or only wants it. */
-export type Hold = 'has' | 'begun' | 'wants';
+/** How far an object has come with the thing it claims: it has it, has begun to create it, only wants it, or wants it and cannot have it. */
+export type Hold = 'has' | 'begun' | 'wants' | 'cannot';
 
-const ORDER: readonly Hold[] = ['has', 'begun', 'wants'];
+const ORDER: readonly Hold[] = ['has', 'begun', 'wants', 'cannot'];
 
 /**
  * Returns which of several objects that want the same thing comes first: the one that has come farthest, then the oldest.
