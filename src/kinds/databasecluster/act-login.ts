@@ -71,8 +71,9 @@ export async function preparePassword(
   const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from, of);
   // Writing in place of a password that once worked leaves nothing of it.
   if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
-  // A copy of a working login must not end up in a Secret that nobody names any more: it would stay there.
-  if (from === 'inherited' || from === 'inheritedNext') await confirm(world, subject, signal);
+  // Neither a copy of a working login nor a Secret that was lost may be written for an object that is gone or names another: it would stay.
+  const isAgain = known.secret === undefined && subject.status.credentials !== undefined;
+  if (isAgain || from === 'inherited' || from === 'inheritedNext') await confirm(world, subject, signal);
   const toNote = await noted(world, subject, known.secretName, signal, keep);
   if (toNote !== undefined) return toNote;
   const nextPassword = generatePassword(world.random);
