@@ -43,8 +43,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         EXISTENCE,
-        'if (!isWrittenDown(subject, seen, type, nowMs)) return writeDown',
-        'if (status.createdAt !== undefined) return writeDown',
+        'const isAnnounced = isWrittenDown(subject, seen, type, nowMs);',
+        'const isAnnounced = status.createdAt === undefined || isWrittenDown(subject, seen, type, nowMs);',
       ],
       [
         ACT,
@@ -315,8 +315,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         ACT_LOGIN,
-        'await logins.setPassword(login, next.username, next.password, signal);',
-        'for (let i = 0; i < 2; i++) await logins.setPassword(i ? next : login, next.username, next.password, signal);',
+        '() => logins.setPassword(login, next.username, next.password, signal),',
+        'async () => { for (let i = 0; i < 2; i++) await logins.setPassword(i ? next : login, next.username, next.password, signal); },',
       ],
     ],
     hunt: ['rotate'],

@@ -9,6 +9,7 @@ import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretCont
 import { confirm, refuseAnothersLogin } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
 import { movedTo, otherThanWanted, readMoves, recordedIn } from './former-secrets.ts';
+import { adminUsername, type KnownLogins, loginNamed, readLogins, untilReplaced } from './known-logins.ts';
 import { isInUse, isOfAnother, isOurSecret, loginOf } from './login-of.ts';
 import {
   adminSecretName,
@@ -18,7 +19,6 @@ import {
   isSame,
   type UsableLogin,
 } from './observation.ts';
-import { adminUsername, type KnownLogins, loginNamed, readLogins, untilReplaced } from './observe-login.ts';
 import type { ClusterStatusPatch } from './present.ts';
 import { refusalAbout } from './refusal.ts';
 import type { ClusterWorld } from './world.ts';

@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { mutated } from '../sim/mutate.ts';
+import { MUTATIONS } from '../sim/mutations.ts';
+
+it.each(MUTATIONS)('mutation $name fits the source', (mutation) => {
+  for (const [file, before, after] of mutation.changes) {
+    expect(after).not.toBe(before);
+    expect(mutated(mutation, file)).toContain(after);
+  }
+});
