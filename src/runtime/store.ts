@@ -40,10 +40,7 @@ export class Store<T extends AnyObject> {
     return this.#objects.size;
   }
 
-  /**
-   * Takes an object from a list or a watch. `evenIfOlder`: a newer version here is void, as after a server was restored from a backup.
-   * Returns false if what is here was kept for being newer.
-   */
+  /** Takes an object from a list or a watch; returns false if what is here is newer and stays. `evenIfOlder`: a newer version is void. */
   apply(object: T, evenIfOlder = false): boolean {
     const key = keyOf(object);
     if (evenIfOlder) this.#ended.delete(key);
