@@ -331,6 +331,12 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
     hunt: ['change-of-mind 1:gap'],
   },
+  {
+    name: 'never-back',
+    about: 'What a later list shows at an earlier version is taken for late, although the server was restored',
+    changes: [['kube/listing.ts', 'this.#own === undefined ? isLacked', 'this.#own === undefined ? false']],
+    hunt: ['move-secret 2:restored'],
+  },
   ...OF_CLUSTERS,
   ...OF_REPLICAS,
   {
