@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
@@ -122,6 +123,25 @@ test('The transport knows that a request that broke after it was sent may have t
     (request) => request.socket.destroy(),
     async (_url, ask) => {
       const error = await errorOf(ask({ method: 'POST', body: '{}' }));
+      expect(error).toMatchObject({ kind: 'lost', isUnanswered: true });
+    },
+  );
+});
+
+test('The transport knows that a request that was sent may have taken effect, even if its host is out of reach since', async () => {
+  const sockets: Socket[] = [];
+  const note = (message: unknown) => sockets.push((message as { readonly socket: Socket }).socket);
+  subscribe('net.client.socket', note);
+  onTestFinished(() => void unsubscribe('net.client.socket', note));
+  await withServer(
+    () => {
+      // As when the network drops a connection that is in use.
+      for (const socket of sockets)
+        socket.destroy(Object.assign(new Error('read EHOSTUNREACH'), { code: 'EHOSTUNREACH' }));
+    },
+    async (_url, ask) => {
+      const error = await errorOf(ask({ method: 'POST', body: '{}' }));
+      expect(error.message).toContain('EHOSTUNREACH');
       expect(error).toMatchObject({ kind: 'lost', isUnanswered: true });
     },
   );

@@ -169,11 +169,17 @@ export function createUndiciTransport(
   const transport: HttpTransport = async (request) => {
     const timeouts = { ...DEFAULT_TIMEOUTS, ...request.timeouts };
     const limit = startLimit(timeouts.totalMs, request.signal);
-    const failure = (error: unknown, isUnanswered = false) => toHttpError(error, request, limit.isOver(), isUnanswered);
-    const agent = agents.current();
+    let isSent = false;
+    const failure = (error: unknown, isUnanswered = false) =>
+      toHttpError(error, request, { isSent, isOver: limit.isOver(), isUnanswered });
+    const beforeSending = () => {
+      const reason = request.refusal?.();
+      isSent ||= reason === undefined;
+      return reason;
+    };
     try {
       const response = await undiciRequest(request.url, {
-        dispatcher: request.refusal === undefined ? agent : agent.compose(askingFirst(request.refusal)),
+        dispatcher: agents.current().compose(askingFirst(beforeSending)),
         method: request.method,
         headers: { ...request.headers },
         body: request.body ?? null,
@@ -318,14 +324,18 @@ function startLimit(totalMs: number, caller: AbortSignal | undefined) {
   };
 }
 
-/** Failures before the first byte of the request could leave. TLS failures have many codes; these prefixes cover Node's. */
-const NEVER_SENT =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|ERR_INVALID_URL|UND_ERR_INVALID_ARG)/;
-
 /** No trusted certificate vouches for the other side's. */
 const UNTRUSTED = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED)/;
 
-function toHttpError(error: unknown, request: HttpRequest, isOver: boolean, isUnanswered: boolean): HttpError {
+/** How far the exchange had come. `isSent`: the first byte of the request may have left. `isOver`: its time is. */
+interface Progress {
+  readonly isSent: boolean;
+  readonly isOver: boolean;
+  readonly isUnanswered: boolean;
+}
+
+/** Whether the request was sent does not follow from the error's code: a connection that is in use can also become unreachable. */
+function toHttpError(error: unknown, request: HttpRequest, { isSent, isOver, isUnanswered }: Progress): HttpError {
   if (error instanceof HttpError) return error;
   const where = `${request.method} ${URL.parse(request.url)?.origin ?? 'an invalid URL'}`;
   if (request.signal?.aborted) return new HttpError('aborted', `${where}: Aborted`, { cause: error });
@@ -337,8 +347,7 @@ function toHttpError(error: unknown, request: HttpRequest, isOver: boolean, isUn
     isUntrusted: UNTRUSTED.test(code),
   };
   if (isOver) return new HttpError('lost', `${where}: No complete answer in time`, details);
-  const kind = NEVER_SENT.test(code) ? 'unreachable' : 'lost';
-  return new HttpError(kind, `${where}: ${describe(error, code)}`, details);
+  return new HttpError(isSent ? 'lost' : 'unreachable', `${where}: ${describe(error, code)}`, details);
 }
 
 function codeOf(error: unknown): string {
