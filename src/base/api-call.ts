@@ -188,9 +188,9 @@ export class ApiCall {
     const { code, message, primaryAddress } = await readErrorBody(response);
     if (status === 421 && primaryAddress !== undefined) this.#options.onPrimaryNamed?.(primaryAddress);
     const kind = this.#operation.kinds?.[status] ?? kindOfStatus(status);
-    const after =
-      status === 429 || status === 503 ? retryAfterMs(headers['retry-after'], this.#options.clock.now()) : undefined;
-    const until = after === undefined ? '' : untilWords(after, this.#options.clock.now());
+    const nowMs = this.#options.clock.now();
+    const after = status === 429 || status === 503 ? retryAfterMs(headers, nowMs) : undefined;
+    const until = after === undefined ? '' : untilWords(after, nowMs);
     const isRedirect = status >= 300 && status <= 399;
     const what = isRedirect
       ? 'the address redirects, which is not followed'
