@@ -154,6 +154,8 @@ export function createUndiciTransport(
   const pool = {
     connections: options.connections ?? 16,
     pipelining: 1,
+    // Otherwise all wait until the first connection says whether it is HTTP/2, and in an outage for one time limit after the other.
+    allowH2: false,
     keepAliveTimeout: keepAliveMs,
     // Otherwise a server's offer counts, up to ten minutes.
     keepAliveMaxTimeout: keepAliveMs,
