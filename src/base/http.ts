@@ -2,6 +2,7 @@ import { type LookupAddress, type LookupOptions, lookup as systemLookup } from '
 import { isIP, type LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { messageOf } from './errors.ts';
+import { abortedUnsent, startLimit } from './exchange-limit.ts';
 import { tracedTransport } from './trace.ts';
 import {
   Agent,
@@ -175,12 +176,13 @@ export function createUndiciTransport(
     const failure = (error: unknown, isUnanswered = false) =>
       toHttpError(error, request, { isSent, isOver: limit.isOver(), isUnanswered });
     const beforeSending = () => {
-      const reason = request.refusal?.();
+      const reason = limit.signal.aborted ? 'it was given up' : request.refusal?.();
       isSent ||= reason === undefined;
       return reason;
     };
     try {
-      const response = await undiciRequest(request.url, {
+      limit.signal.throwIfAborted();
+      const answer = undiciRequest(request.url, {
         dispatcher: agents.current().compose(askingFirst(beforeSending)),
         method: request.method,
         headers: { ...request.headers },
@@ -189,6 +191,7 @@ export function createUndiciTransport(
         bodyTimeout: timeouts.bodyMs,
         signal: limit.signal,
       });
+      const response = await Promise.race([answer, abortedUnsent(limit.signal, () => isSent)]);
       const headers: Record<string, string> = {};
       for (const [name, value] of Object.entries(response.headers)) {
         if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
@@ -301,31 +304,6 @@ async function* untilEnd(body: AsyncIterable<Uint8Array>, failure: (error: unkno
   }
 }
 
-/**
- * A signal that aborts with the caller's, or when time is over. It ends with the exchange: signals and timers that run out by
- * themselves pile up by the thousand.
- */
-function startLimit(totalMs: number, caller: AbortSignal | undefined) {
-  const controller = new AbortController();
-  let over = false;
-  const onTime = () => {
-    over = true;
-    controller.abort();
-  };
-  const onCaller = () => controller.abort(caller?.reason);
-  const timer = totalMs > 0 ? setTimeout(onTime, totalMs) : undefined;
-  if (caller?.aborted) onCaller();
-  caller?.addEventListener('abort', onCaller, { once: true });
-  return {
-    signal: controller.signal,
-    isOver: () => over,
-    end: () => {
-      clearTimeout(timer);
-      caller?.removeEventListener('abort', onCaller);
-    },
-  };
-}
-
 /** No trusted certificate vouches for the other side's. */
 const UNTRUSTED = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED)/;
 
@@ -348,8 +326,12 @@ function toHttpError(error: unknown, request: HttpRequest, { isSent, isOver, isU
     isSilence: !isOver && code === 'UND_ERR_BODY_TIMEOUT',
     isUntrusted: UNTRUSTED.test(code),
   };
-  if (isOver) return new HttpError('lost', `${where}: No complete answer in time`, details);
-  return new HttpError(isSent ? 'lost' : 'unreachable', `${where}: ${describe(error, code)}`, details);
+  const inTime = isSent ? 'No complete answer in time' : 'No connection in time';
+  return new HttpError(
+    isSent ? 'lost' : 'unreachable',
+    `${where}: ${isOver ? inTime : describe(error, code)}`,
+    details,
+  );
 }
 
 function codeOf(error: unknown): string {
