@@ -50,6 +50,8 @@ test.each([
   ['  abc\n', 'abc'],
   ['"abc"', 'abc'],
   ['"abc"\n', 'abc'],
+  // As PHP writes a slash.
+  ['"ab\\/c=="', 'ab/c=='],
 ])('TokenSource.get() reads the token from %j', async (body, token) => {
   expect(await aSource(() => ({ status: 200, body })).source.get()).toBe(token);
 });
@@ -64,6 +66,8 @@ test.each([
   ' ',
   '""',
   '"a',
+  '"a"b"',
+  '"a\\nb"',
   '{"token":"canary"}',
   '["canary"]',
   '<html>',

@@ -181,10 +181,19 @@ function credentialProblem(value: string, name: string): string | undefined {
 
 const MAX_TOKEN_LENGTH = 16 * 1024;
 
+/** The text if it is no JSON string. */
+function unquoted(text: string): string {
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
 /** A plain string, or one in quotation marks, as a JSON library would write it. */
 function tokenFrom(body: string): string {
   const text = body.trim();
-  const token = /^"[^"\\]*"$/.test(text) ? text.slice(1, -1) : text;
+  const token = text.startsWith('"') ? unquoted(text) : text;
   if (token.length > MAX_TOKEN_LENGTH || !/^[\x21-\x7e]+$/.test(token) || /^[{[<"]/.test(token)) {
     throw new BadAnswer('the answer is not an access token');
   }
