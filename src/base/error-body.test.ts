@@ -7,6 +7,8 @@ test.each([
   ['{"code":"A","message":"b"}', { code: 'A', message: 'b' }],
   ['{"code":17,"message":null,"x":1}', { code: '17' }],
   ['{"message":"m","primaryAddress":"host:1"}', { message: 'm', primaryAddress: 'host:1' }],
+  ['\ufeff{"code":"A","message":"b"}', { code: 'A', message: 'b' }],
+  ['\ufeffNot found', { message: 'Not found' }],
   ['', {}],
   ['  ', {}],
   ['Not found\n', { message: 'Not found' }],

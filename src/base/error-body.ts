@@ -12,13 +12,14 @@ const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Never fails, as the status says enough. Bodies may be missing, plain text, HTML or cut (compatibility.md). */
 export async function readErrorBody(response: HttpResponse): Promise<ErrorBody> {
-  const text = await readStart(response.body).catch(() => '');
+  // trim() also removes the byte order mark that .NET, for one, begins with.
+  const text = (await readStart(response.body).catch(() => '')).trim();
   if (encodingWords(response) !== undefined) return {};
   const value = parse(text);
   if (typeof value === 'object' && value !== null) {
     return { ...member(value, 'code'), ...member(value, 'message'), ...member(value, 'primaryAddress') };
   }
-  const plain = (typeof value === 'string' ? value : text).trim();
+  const plain = typeof value === 'string' ? value.trim() : text;
   return plain === '' || /^[<{[]/.test(plain) ? {} : { message: plain };
 }
 
