@@ -34,6 +34,15 @@ test('readErrorBody() reads no more than it needs of an endless body', async () 
   expect(sent).toBeLessThan(6);
 });
 
+test('readErrorBody() takes what came of a body that breaks off', async () => {
+  async function* breaking() {
+    yield Buffer.from('{"code":"A",');
+    yield Buffer.from('"message":"b"}');
+    throw new Error('reset');
+  }
+  expect(await readErrorBody({ status: 500, headers: {}, body: breaking() })).toEqual({ code: 'A', message: 'b' });
+});
+
 test('readErrorBody() never fails, whatever comes and however it ends', async () => {
   async function* breaking(bytes: Uint8Array, breaks: boolean) {
     yield* streamOf([bytes]);
