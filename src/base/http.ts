@@ -53,7 +53,7 @@ export interface HttpResponse {
 
 /**
  * The exchange did not end in an answer.
- * - `unreachable`: the request certainly did not arrive (name, connection or TLS failed).
+ * - `unreachable`: the request was certainly not sent (name, connection or TLS failed, or not even a connection came in time).
  * - `lost`: it may have arrived, and may have taken effect (time ran out, connection broke).
  * - `tooLarge`: the answer is larger than the caller takes.
  * - `aborted`: the caller's signal ended it; it may have arrived.
