@@ -20,12 +20,10 @@ import { Servers } from '../kinds/server/servers.ts';
 import { findStatusCondition } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
-import { isNews } from '../kube/predicate.ts';
 import { type KeyGate, SOON_MS } from '../runtime/controller.ts';
 import type { Priority } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import { Leaving } from './leaving.ts';
-import { seenByDependents } from './seen-by-dependents.ts';
 import type { ShardedControllers } from './sharding.ts';
 import { type AnyController, type ControllerDependencies, Wiring } from './wiring.ts';
 
@@ -178,7 +176,7 @@ function controllerOfClusters(
     const left = before !== undefined && after === undefined ? placeOf(before) : undefined;
     if (left !== undefined) connections.get(left.space)?.poller.unfollow(left.id);
   });
-  wiring.notifyConcerned(clusters, (object) => concerns(object, places));
+  wiring.notifyConcerned(clusters, controller.references, (object) => concerns(object, places));
   return controller;
 }
 
@@ -216,14 +214,7 @@ function controllerOfUsers({ share, dependencies, informers, wiring }: Setting, 
     onLeft: wiring.warn('DatabaseUser', USER_LEFT, users),
   });
   const controller = wiring.controllerOf(kind, users, share.gateOf('users'));
-  users.onChange((changed, before, after) => {
-    if (!isNews(before, after) && seenByDependents(before) === seenByDependents(after)) return;
-    for (const reference of new Set([...userConcerns(before), ...userConcerns(after)])) {
-      // The object itself has already heard of it.
-      const others = [...controller.references.dependents(reference)].some((key) => key !== changed);
-      if (others) wiring.notify(reference);
-    }
-  });
+  wiring.notifyConcerned(users, controller.references, userConcerns);
   return controller;
 }
 
@@ -243,7 +234,7 @@ function controllerOfDatabases({ share, dependencies, informers, wiring }: Setti
     onLeft: wiring.warn('Database', DATABASE_LEFT, databases),
   });
   const controller = wiring.controllerOf(kind, databases, share.gateOf('databases'));
-  wiring.notifyConcerned(databases, databaseConcerns);
+  wiring.notifyConcerned(databases, controller.references, databaseConcerns);
   return controller;
 }
 
