@@ -3,6 +3,7 @@ import { cluster, database, user } from '../../test/support/manifests.ts';
 import { aWorldOfOperators } from '../../test/support/operators.ts';
 import { DATABASES } from '../kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
+import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { RECONCILE_AT } from '../kube/annotations.ts';
 import { NAMESPACES } from '../kube/api.ts';
@@ -76,3 +77,30 @@ test.each(CASES)(
     expect(reason('shop')).not.toBe(claimed);
   },
 );
+
+test('A cluster is free at once when the DatabaseSpace of the object that others waited for is gone', async () => {
+  const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
+  const { kube, clock } = world;
+  const reason = (name: string) => {
+    const found = kube.all(DATABASE_CLUSTERS).find(({ metadata }) => metadata.name === name);
+    const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
+    return findStatusCondition(conditions, 'Ready')?.reason;
+  };
+  await world.addSpace(0);
+  const [production] = kube.all(DATABASE_SPACES);
+  await kube.create(DATABASE_SPACES, 'shop', { ...production, metadata: { name: 'again' }, status: undefined });
+  await world.addCluster(0, 'sales');
+  world.replica();
+  await clock.advance(60_000);
+  kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'sales' });
+  await clock.advance(60_000);
+  await world.addCluster(0, 'first', { clusterID: 'sales', spaceRef: { name: 'again' } });
+  await clock.advance(60_000);
+  await world.addCluster(0, 'second', { clusterID: 'sales', adoptionPolicy: 'IfExists' });
+  await clock.advance(1_800_000);
+  expect([reason('first'), reason('second')]).toEqual(['ClusterIDInUse', 'ClusterIDClaimed']);
+  kube.remove(DATABASE_SPACES, { namespace: 'shop', name: 'again' });
+  await clock.advance(15_000);
+  expect(reason('first')).toBe('SpaceNotFound');
+  expect(reason('second')).not.toBe('ClusterIDClaimed');
+});

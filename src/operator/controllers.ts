@@ -64,7 +64,11 @@ export function createControllers(
 ): Controllers {
   const wiring = new Wiring(dependencies, informers);
   const places = new SpacePlaces();
-  informers.spaces.onChange((key, _before, after) => places.changed(key, after));
+  informers.spaces.onChange((key, _before, after) => {
+    // What its clusters want in the place that it leaves is free for those of the others there.
+    for (const other of places.changed(key, after))
+      void inSlices(members.claimedIDs(key), SLICE, (id) => wiring.notify(`clusters/${other}/${id}`));
+  });
   const members = new SpaceMembers((space, id) => {
     // What the cloud does not have yet is counted with the List that brings it.
     for (const same of places.same(space))
