@@ -133,6 +133,7 @@ function controllerOfSpaces({ share, informers, wiring, places, members, connect
     connections,
     places,
     connectedWith: new Map(),
+    versionsDue: new Set(),
     claimedIDs: (space, by) =>
       wishesCount(space, by, seen)
         ? members.claimedIDs(space, places.get(space))
