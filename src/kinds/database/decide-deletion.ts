@@ -6,11 +6,11 @@ import {
   type DatabaseSeen,
   type DatabaseSubject,
   databaseName,
+  editedField,
   isAnnounced,
   isOurs,
   owns,
   recordedElsewhere,
-  strangeName,
 } from './observation.ts';
 import { asBefore, type DatabaseDecision } from './present.ts';
 
@@ -75,9 +75,9 @@ function onServer(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): 
     // If it is longer, the wall clock was set back.
     return landsInMs > 0 && landsInMs <= LANDING_MS ? stillLanding(subject, seen, landsInMs) : GO;
   }
-  const strange = strangeName(subject, seen);
-  if (strange !== undefined && !created) {
-    const message = `Database "${name}" of DatabaseCluster "${cluster}" is left where it is, with its data, because status.name was changed to "${strange}": Mooring cannot tell whether it was this object's`;
+  const edited = editedField(subject, seen);
+  if (edited !== undefined && !created) {
+    const message = `Database "${name}" of DatabaseCluster "${cluster}" is left where it is, with its data, because ${edited.field} ${edited.says}: somebody has changed the status, and Mooring cannot tell whether it was this object's`;
     return { ...GO, steps: [{ do: 'TellLeft', name, message }] };
   }
   // Anything else under this name is somebody else's, and stays.
