@@ -49,17 +49,22 @@ function withoutServer(
   { why, reason, message, destroyed, starting }: Extract<DatabaseObservation, { server: 'waiting' }>,
 ): DatabaseDecision {
   if (why === 'missing' || why === 'leaving')
-    return destroyed ? GO : left(subject, why === 'missing' ? 'Mooring sees no DatabaseCluster of that name' : message);
+    return destroyed ? GO : left(subject, why === 'missing' ? unseen(subject) : message);
   if (starting) return { conditions: 'keep' };
   const text = `Deletion with deletionPolicy Delete needs the server. ${message}. ${LET_GO}`;
   return { conditions: [...reconciling(reason, text), ...asBefore(subject)] };
 }
 
+/** The cluster may well exist, in a namespace that this operator no longer watches. */
+function unseen({ metadata, spec }: DatabaseSubject): string {
+  const { name, namespace = metadata.namespace } = spec.clusterRef;
+  return `Mooring sees no DatabaseCluster "${name}" in namespace "${namespace}"`;
+}
+
 /** The server cannot be reached through a cluster that is being deleted or gone: reports what may be left there. */
 function left(subject: DatabaseSubject, why: string): DatabaseDecision {
   const name = databaseName(subject);
-  const { clusterRef } = subject.spec;
-  const message = `Database "${name}" was to be deleted with this object, but DatabaseCluster "${clusterRef.name}" went first (${why}): the database is left where it is, with its data, if the cluster's server still exists`;
+  const message = `Database "${name}" was not deleted on the server, as ${why}: it is left where it is, with its data, if the cluster's server still exists`;
   return { ...GO, steps: [{ do: 'TellLeft', name, message }] };
 }
 
