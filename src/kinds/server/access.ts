@@ -3,6 +3,7 @@ import { PAUSED } from '../../kube/annotations.ts';
 import { type Condition, findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
 import { destroys } from '../databasecluster/decide-deletion.ts';
+import { heldRecordOf } from '../databasecluster/held-record.ts';
 import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import { createIt } from '../missing.ts';
@@ -89,7 +90,8 @@ export async function serverAccess(world: ServerWorld, subject: Dependent, signa
   }
   const cluster = clusterRecordOf(object);
   const own = subject.metadata.namespace ?? '';
-  const allowed = cluster?.spec.allowedNamespaces;
+  // Whom it admits counts even if the rest of its spec can no longer be read.
+  const allowed = (cluster ?? heldRecordOf(object))?.spec.allowedNamespaces;
   if (own !== namespace && !(await admits(allowed, () => world.namespaceLabels(own, signal)))) {
     const message = `${called} does not admit namespace "${own}": have it added to the cluster's allowedNamespaces`;
     return { server: 'refused', reason: 'ClusterNotAllowed', message };
