@@ -18,7 +18,7 @@ import { USER_LEFT, UserMemory } from '../kinds/databaseuser/world.ts';
 import type { ServerWorld } from '../kinds/server/access.ts';
 import { Servers } from '../kinds/server/servers.ts';
 import { findStatusCondition } from '../kube/condition.ts';
-import { parseSpec, parseStatus } from '../kube/definition.ts';
+import { parseSpecInPart, parseStatus } from '../kube/definition.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import { type KeyGate, SOON_MS } from '../runtime/controller.ts';
 import type { Priority } from '../runtime/workqueue.ts';
@@ -245,7 +245,8 @@ function controllerOfDatabases({ share, dependencies, informers, wiring }: Setti
 
 function spaceOf(object: KubeObject | undefined) {
   if (object === undefined) return undefined;
-  const spec = parseSpec(databaseSpaceDefinition, object.spec);
+  // Every field that can be read counts: whom the space admits, and where it is, does not depend on the others.
+  const spec = parseSpecInPart(databaseSpaceDefinition, object.spec)?.value;
   const { conditions = [], availableVersions: versions } = parseStatus(databaseSpaceDefinition, object.status);
-  return { spec: spec.ok ? spec.spec : undefined, versions, ready: findStatusCondition(conditions, 'Ready') };
+  return { spec, versions, ready: findStatusCondition(conditions, 'Ready') };
 }
