@@ -53,3 +53,21 @@ test('A space goes on for the clusters of another namespace that it admits when 
   await world.clock.advance(60_000);
   expect(world.readiness()).toEqual(['True Running', 'True Running']);
 });
+
+test.each([true, false])(
+  'Objects that lack what they must have do not keep others from being looked after, by space or not: %s',
+  async (shardBySpace) => {
+    const world = await aWorldOfOperators({ count: 1, shardBySpace });
+    const { kube, clock } = world;
+    for (const [resource, spec] of [
+      [DATABASE_SPACES, {}],
+      [DATABASE_CLUSTERS, undefined],
+      [DATABASES, undefined],
+    ] as const)
+      await kube.create(resource, 'older', { apiVersion: 'mooring.dev/v1alpha1', metadata: { name: 'old' }, spec });
+    const { logged } = world.replica();
+    await clock.advance(120_000);
+    expect(logged.filter((line) => JSON.parse(line).level === 'warn')).toEqual([]);
+    expect(world.readiness()).toEqual(['False InvalidSpec', 'True Running']);
+  },
+);
