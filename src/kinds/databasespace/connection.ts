@@ -65,7 +65,7 @@ export interface ConnectionsOptions {
   readonly onClusters: (space: ObjectKey, ids: ReadonlySet<string>, first: boolean) => void;
   /** Called when the space was listed, or could not be. `first`: from now on this connection knows its clusters. */
   readonly onListed: (space: ObjectKey, first: boolean) => void;
-  /** Called when a space is connected that had no connection before. */
+  /** Called when a space is connected that had no connection before, or had one with another verifyInterval. */
   readonly onConnected?: (space: ObjectKey) => void;
 }
 
@@ -150,8 +150,9 @@ export class SpaceConnections {
         ? (known?.factoryVersion ?? factoryVersion)
         : factoryVersion,
     };
-    this.#entries.set(space, { digest, connection: this.#connection(spec, shared, factory, ca) });
-    if (before === undefined) this.#options.onConnected?.(space);
+    const connection = this.#connection(spec, shared, factory, ca);
+    this.#entries.set(space, { digest, connection });
+    if (known?.verifyIntervalMs !== connection.verifyIntervalMs) this.#options.onConnected?.(space);
     // A space that is listed already will not be listed for the first time again, and may mean something else by now.
     if (shared.listed) this.#options.onListed(space, true);
     return before?.digest !== digest;
