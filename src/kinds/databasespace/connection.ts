@@ -26,6 +26,12 @@ import { refusalOfServerURL, refusalOfURL, type UrlPolicy } from './url-policy.t
 const REQUESTS_PER_SERVER = 8;
 
 /**
+ * How many servers of a cluster keep their logins: all nine that it may have, and some that it has just had. Each time that a cluster
+ * runs again, its servers may have other addresses.
+ */
+const MAX_SERVERS = 16;
+
+/**
  * How long the primary that a server named counts, whatever others say, while it runs: servers that disagree must not move all
  * logins to and fro.
  */
@@ -300,7 +306,7 @@ export class SpaceConnections {
         const known = servers.find((server) => server.baseURL === baseURL);
         if (known !== undefined) return known;
         const logins = new Logins(baseURL, (url) => connect(url, clusterID));
-        shared.servers.set(clusterID, servers.concat(logins));
+        shared.servers.set(clusterID, [...servers, logins].slice(-MAX_SERVERS));
         return logins;
       },
       primaryNamedBy(baseURL, clusterID) {
