@@ -38,31 +38,48 @@ const CASES = [
   },
 ] as const;
 
+/** A world with a cluster and an operator, where objects that are all called `sales` want one thing. */
+async function aWorldOf({ resource, of }: (typeof CASES)[number]) {
+  const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
+  const { kube, clock } = world;
+  const reason = (namespace: string) => {
+    const found = kube
+      .all(resource)
+      .find(({ metadata }) => metadata.name === 'sales' && metadata.namespace === namespace);
+    const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
+    return findStatusCondition(conditions, 'Ready')?.reason;
+  };
+  /** Creates an object, and gives it some time. */
+  const create = async (namespace: string, spec: object = {}, metadata: object = {}) => {
+    const manifest = of(spec);
+    await kube.create(resource, namespace, { ...manifest, metadata: { ...manifest.metadata, ...metadata } });
+    await clock.advance(60_000);
+  };
+  const remove = async (namespace: string) => {
+    kube.remove(resource, { namespace, name: 'sales' });
+    await clock.advance(60_000);
+  };
+  await kube.create(NAMESPACES, '', { metadata: { name: 'billing', labels: ADMITTED } });
+  await world.addSpace(0, OPEN);
+  await world.addCluster(0, CLUSTER.name, OPEN);
+  world.replica();
+  await clock.advance(60_000);
+  return { ...world, reason, create, remove };
+}
+
 test.each(CASES)(
   'A $what is free at once when the object that others waited for is no longer admitted',
-  async ({ resource, of, reasons: [exists, claimed, refused] }) => {
-    const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
-    const { kube, clock } = world;
-    const reason = (namespace: string) => {
-      const found = kube
-        .all(resource)
-        .find(({ metadata }) => metadata.name === 'sales' && metadata.namespace === namespace);
-      const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
-      return findStatusCondition(conditions, 'Ready')?.reason;
-    };
-    await kube.create(NAMESPACES, '', { metadata: { name: 'billing', labels: ADMITTED } });
-    await world.addSpace(0, OPEN);
-    await world.addCluster(0, CLUSTER.name, OPEN);
-    world.replica();
-    await clock.advance(60_000);
+  async (given) => {
+    const {
+      resource,
+      reasons: [exists, claimed, refused],
+    } = given;
+    const { kube, clock, reason, create, remove } = await aWorldOf(given);
     // What an object leaves behind is nobody's.
-    await kube.create(resource, 'shop', of({}));
-    await clock.advance(60_000);
-    kube.remove(resource, { namespace: 'shop', name: 'sales' });
-    await clock.advance(60_000);
-    await kube.create(resource, 'billing', of({}));
-    await clock.advance(60_000);
-    await kube.create(resource, 'shop', of({ adoptionPolicy: 'IfExists' }));
+    await create('shop');
+    await remove('shop');
+    await create('billing');
+    await create('shop', { adoptionPolicy: 'IfExists' });
     await clock.advance(1_800_000);
     expect([reason('billing'), reason('shop')]).toEqual([exists, claimed]);
     // A pass reads the labels of a namespace; nothing watches them.
@@ -74,6 +91,24 @@ test.each(CASES)(
     );
     await clock.advance(15_000);
     expect(reason('billing')).toBe(refused);
+    expect(reason('shop')).not.toBe(claimed);
+  },
+);
+
+test.each(CASES)(
+  'A $what is free once its object has let go of it, though a finalizer of somebody else keeps that',
+  async (given) => {
+    const {
+      reasons: [, claimed],
+    } = given;
+    const { kube, clock, reason, create, remove } = await aWorldOf(given);
+    await create('billing', {}, { finalizers: ['example.com/theirs'] });
+    await create('shop', { adoptionPolicy: 'IfExists' });
+    await clock.advance(1_800_000);
+    expect(reason('shop')).toBe(claimed);
+    await remove('billing');
+    const kept = kube.all(given.resource).find(({ metadata }) => metadata.namespace === 'billing');
+    expect(kept?.metadata.finalizers).toEqual(['example.com/theirs']);
     expect(reason('shop')).not.toBe(claimed);
   },
 );
@@ -103,4 +138,14 @@ test('A cluster is free at once when the DatabaseSpace of the object that others
   await clock.advance(15_000);
   expect(reason('first')).toBe('SpaceNotFound');
   expect(reason('second')).not.toBe('ClusterIDClaimed');
+});
+
+test('A database is created again for another object once its own has let go of it, though a finalizer keeps that', async () => {
+  const [, , given] = CASES;
+  const { simulator, reason, create, remove } = await aWorldOf(given);
+  await create('billing', { deletionPolicy: 'Delete' }, { finalizers: ['example.com/theirs'] });
+  await create('shop');
+  await remove('billing');
+  expect(reason('shop')).toBe('DatabaseReady');
+  expect(simulator.count('createDatabase')).toBe(2);
 });
