@@ -4,10 +4,10 @@ import {
   type DatabaseSeen,
   type DatabaseStep,
   type DatabaseSubject,
+  editedField,
   isAnnounced,
   isOurs,
   recordedElsewhere,
-  strangeName,
 } from './observation.ts';
 import { type DatabaseDecision, NO_SCHEMA, NOTHING_OURS, type Rule, schemaPending } from './present.ts';
 
@@ -69,9 +69,9 @@ function unclaimed(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecisi
       requeueAfterMs: 0,
     };
   }
-  const strange = strangeName(subject, seen);
-  if (strange !== undefined) {
-    const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but status.name is "${strange}", so somebody has changed the status, and Mooring cannot tell whether the database is this object's: it is left alone. Set status.name back, or set adoptionPolicy: IfExists to take the database over`;
+  const edited = editedField(subject, seen);
+  if (edited !== undefined) {
+    const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but ${edited.field} ${edited.says}, so somebody has changed the status, and Mooring cannot tell whether the database is this object's: it is left alone. Set ${edited.field} back, or set adoptionPolicy: IfExists to take the database over`;
     // The status stays as it is, so that a person can correct it.
     return { conditions: [...stalled('DatabaseExists', message), schemaPending(subject)], retry: 'slowly' };
   }
