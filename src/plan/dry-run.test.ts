@@ -54,6 +54,55 @@ describe('dryRun()', () => {
     expect(sent).toEqual([['patch', { metadata: {}, spec }]]);
   });
 
+  it('asks as kubectl does, which removes a spec that is left out', async () => {
+    const { api, sent } = aServer();
+    const annotations = {
+      'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(manifestOf(CLUSTER_SPEC)),
+    };
+    const managedFields = [{ manager: 'kubectl-client-side-apply', operation: 'Update', fieldsV1: { 'f:spec': {} } }];
+    const { spec: _, ...without } = manifestOf({});
+    const live = liveOf({ annotations, managedFields });
+    await dryRun(api, databaseClusterDefinition, without, live, new Set(), signal);
+    expect(sent).toEqual([['patch', { metadata: {}, spec: null }]]);
+  });
+
+  it('checks the rest if a field of the metadata is misspelt', async () => {
+    const applyDryRun: KubeClient['applyDryRun'] = async (_resource, object) => {
+      if ('label' in object.metadata)
+        throw new KubeError('failed to create typed patch object (…): .metadata.label: field not declared in schema', {
+          status: 500,
+        });
+      expect(object.metadata).toMatchObject({ labels: { team: 'shop' } });
+      throw new KubeError('invalid', { status: 422, fields: [{ field: 'spec.region', message: 'is not listed' }] });
+    };
+    const { metadata, ...manifest } = manifestOf(CLUSTER_SPEC);
+    const misspelt = { ...manifest, metadata: { ...metadata, label: { team: 'shop' } } };
+    expect(
+      await dryRun({ applyDryRun } as KubeClient, databaseClusterDefinition, misspelt, undefined, new Set(), signal),
+    ).toEqual({
+      problems: [
+        'metadata.label cannot be {"team":"shop"}: there is no such field: did you mean labels?',
+        'spec.region: is not listed',
+      ],
+    });
+  });
+
+  it('reports any other refusal of the manifest as its problem', async () => {
+    const { api } = aServer(new KubeError('metadata.managedFields must be nil', { status: 400 }));
+    expect(await run(api, { ...CLUSTER_SPEC, state: 'Asleep' })).toEqual({
+      problems: [expect.stringMatching(/^spec\.state cannot be "Asleep"/), 'metadata.managedFields must be nil'],
+    });
+    const message =
+      'Invalid value: "{\\"kind\\":\\"DatabaseCluster\\"}": json: cannot unmarshal string into Go struct field ObjectMeta.finalizers';
+    const unread = aServer(new KubeError('invalid', { status: 422, fields: [{ field: 'patch', message }] }));
+    expect(await run(unread.api, CLUSTER_SPEC)).toEqual({
+      problems: ['json: cannot unmarshal string into Go struct field ObjectMeta.finalizers'],
+    });
+    await expect(run(aServer(new KubeError('it fails', { status: 500 })).api, CLUSTER_SPEC)).rejects.toThrow(
+      'it fails',
+    );
+  });
+
   it('removes annotations and labels that are left out if kubectl applies client-side, and none of others', async () => {
     const { api, sent } = aServer();
     const manifest = manifestOf(CLUSTER_SPEC);

@@ -33,6 +33,7 @@ export async function dryRun(
     return await allRefused(definition, manifest, own, (rest) => asked(api, definition, rest, live, signal));
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
+    if (REFUSALS.has(error.status)) return { problems: [...own.map(({ text }) => text), error.message.trim()] };
     if (error.status !== 403 && error.status !== 404) throw error;
     const { namespace = '', name } = manifest.metadata;
     const isNowhere =
@@ -48,6 +49,9 @@ export async function dryRun(
     return { object: { metadata, spec: parsed.success ? parsed.data : spec } as unknown as AnyObject, note };
   }
 }
+
+/** Answers to the manifest itself, whatever they complain about. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 409, 422]);
 
 function noNamespace(namespace: string): string {
   return `namespace "${namespace}" does not exist: create it, add it to the files, or correct metadata.namespace or --namespace`;
@@ -117,14 +121,16 @@ function asked(
       manager === CLIENT_SIDE ? undefined : manager,
       signal,
     );
+  const { apiVersion: _, kind: __, spec, ...others } = manifest;
   const { namespace, name, ...metadata } = manifest.metadata;
   const named = (part: 'labels' | 'annotations') => {
     const changed = recordOf(withRemoved(before.metadata?.[part] ?? {}, metadata[part] ?? {}));
     return Object.keys(changed).length === 0 ? {} : { [part]: changed };
   };
   const patch = {
+    ...others,
     metadata: { ...metadata, ...named('labels'), ...named('annotations') },
-    spec: withRemoved(before.spec, manifest.spec),
+    spec: spec === undefined ? null : withRemoved(before.spec, spec),
   };
   return api.patchDryRun(resource, { namespace, name }, patch, signal);
 }
