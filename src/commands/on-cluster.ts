@@ -70,8 +70,8 @@ export function onCluster<Asked>(
       return 0;
     }
     try {
-      const rows = () => terminal.rows?.();
-      const screen = terminal.isTerminal === true ? screenOn(terminal.stdout, rows, coloured) : undefined;
+      const size = () => ({ rows: terminal.rows?.(), columns: terminal.columns?.() });
+      const screen = terminal.isTerminal === true ? screenOn(terminal.stdout, size, coloured) : undefined;
       const columns = terminal.isTerminal === true ? terminal.columns : undefined;
       const args = parseArguments(argv, flags);
       const asked = command.parse(args);

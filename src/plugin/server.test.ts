@@ -54,7 +54,9 @@ async function aNamespace(users: Readonly<Record<string, boolean>>, reason = 'Lo
 describe('sessionFor()', () => {
   it('says that the cluster is suspended before it calls a server that does not run', async () => {
     const { sign, asked } = await aNamespace({ app: true }, 'ClusterSuspended');
-    await expect(sign()).rejects.toThrow('is suspended: kubectl mooring resume databasecluster/orders --namespace shop');
+    await expect(sign()).rejects.toThrow(
+      'is suspended: kubectl mooring resume databasecluster/orders --namespace shop',
+    );
     expect(asked).toEqual([]);
   });
 
