@@ -46,6 +46,8 @@ export interface ClusterCommand<Asked = unknown> {
   readonly flags: Readonly<Record<string, Flag>>;
   /** What its words are, for completion; default: nothing. */
   readonly takes?: Completable['takes'];
+  /** Singular names of the kinds of these objects, for completion; default: all. */
+  readonly kinds?: readonly string[];
   /** Called before anything is connected to: a mistake in the call is one wherever it is made. Throws UsageError. */
   parse(args: Arguments): Asked;
   /** Returns the exit code. Throws UsageError for a wrong call that only the cluster can show. */

@@ -38,6 +38,7 @@ export const plan = onCluster({
       short: 'f',
       about: 'file or folder of manifests, or - for standard input',
       multiple: true,
+      values: 'files',
     },
     delete: { type: 'boolean', about: 'plan the deletion of the named objects, or of those in the files' },
     'exit-code': {
