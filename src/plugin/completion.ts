@@ -55,7 +55,8 @@ export async function completionsOf(words: readonly string[], sources: Sources):
 function openFlag(words: readonly string[], flags: Readonly<Record<string, Flag>>): Flag | undefined {
   const before = words.at(-2);
   return Object.entries(flags).find(
-    ([name, { type, short = '-' }]) => type === 'string' && (before === `--${name}` || before === `-${short}`),
+    ([name, { type, short }]) =>
+      type === 'string' && (before === `--${name}` || (short !== undefined && before === `-${short}`)),
   )?.[1];
 }
 
