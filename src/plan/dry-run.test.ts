@@ -54,6 +54,24 @@ describe('dryRun()', () => {
     expect(sent).toEqual([['patch', { metadata: {}, spec }]]);
   });
 
+  it('removes what is left out if another tool applies client-side, as Argo CD does by default', async () => {
+    const { api, sent } = aServer();
+    const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
+    const last = JSON.stringify(manifestOf({ ...CLUSTER_SPEC, deletionProtection: true }));
+    const managedFields = [
+      {
+        manager: 'argocd-controller',
+        operation: 'Update',
+        time: '2026-11-20T10:00:00Z',
+        fieldsV1: { 'f:metadata': { 'f:annotations': { [`f:${annotation}`]: {} } }, 'f:spec': {} },
+      },
+      // What somebody else has set since then stays.
+      { manager: 'kubectl-edit', operation: 'Update', time: '2026-11-21T10:00:00Z', fieldsV1: { 'f:spec': {} } },
+    ];
+    await run(api, CLUSTER_SPEC, liveOf({ annotations: { [annotation]: last }, managedFields }));
+    expect(sent).toEqual([['patch', { metadata: {}, spec: { ...CLUSTER_SPEC, deletionProtection: null } }]]);
+  });
+
   it('asks as kubectl does, which removes a spec that is left out', async () => {
     const { api, sent } = aServer();
     const annotations = {

@@ -112,15 +112,12 @@ function asked(
   signal: AbortSignal,
 ): Promise<AnyObject> {
   const resource = resourceOf(definition);
-  const manager = live === undefined ? undefined : applierOf(live);
-  const before = live === undefined || manager !== CLIENT_SIDE ? undefined : lastApplied(live);
-  if (before === undefined)
-    return api.applyDryRun(
-      resource,
-      manifest as unknown as AnyObject,
-      manager === CLIENT_SIDE ? undefined : manager,
-      signal,
-    );
+  const applier = live === undefined ? undefined : applierOf(live);
+  const before = live !== undefined && applier?.isClientSide === true ? lastApplied(live) : undefined;
+  if (before === undefined) {
+    const manager = applier?.isClientSide === false ? applier.manager : undefined;
+    return api.applyDryRun(resource, manifest as unknown as AnyObject, manager, signal);
+  }
   const { apiVersion: _, kind: __, spec, ...others } = manifest;
   const { namespace, name, ...metadata } = manifest.metadata;
   const named = (part: 'labels' | 'annotations') => {
@@ -150,16 +147,27 @@ function lastApplied({ metadata }: AnyObject): Partial<Pick<Manifest, 'metadata'
 /** The field manager that kubectl uses for client-side patches. */
 const CLIENT_SIDE = 'kubectl-client-side-apply';
 
+interface Applier {
+  readonly manager: string;
+  readonly isClientSide: boolean;
+}
+
 /** Who applied the spec last. They are expected to apply it again, so what they leave out is removed. */
-function applierOf({ metadata }: AnyObject): string | undefined {
+function applierOf({ metadata }: AnyObject): Applier | undefined {
   const { managedFields = [] } = metadata as { readonly managedFields?: readonly unknown[] };
-  const entries = managedFields
+  const last = managedFields
     .filter(isRecord)
-    .filter(({ operation, manager, subresource }) => (operation === 'Apply' || manager === CLIENT_SIDE) && !subresource)
-    .filter(({ fieldsV1 }) => isRecord(fieldsV1) && 'f:spec' in fieldsV1)
-    .toSorted((one, other) => String(one['time']).localeCompare(String(other['time'])));
-  const last = entries.at(-1);
-  return last === undefined ? undefined : String(last['manager']);
+    .filter(({ fieldsV1, subresource }) => !subresource && isRecord(fieldsV1) && 'f:spec' in fieldsV1)
+    .filter((entry) => entry['operation'] === 'Apply' || isClientSide(entry))
+    .toSorted((one, other) => String(one['time']).localeCompare(String(other['time'])))
+    .at(-1);
+  return last === undefined ? undefined : { manager: String(last['manager']), isClientSide: isClientSide(last) };
+}
+
+/** Others than kubectl, such as Argo CD, apply client-side under a name of their own, and write the same annotation. */
+function isClientSide({ operation, manager, fieldsV1 }: Readonly<Record<string, unknown>>): boolean {
+  const annotations = recordOf(recordOf(recordOf(fieldsV1)['f:metadata'])['f:annotations']);
+  return operation !== 'Apply' && (manager === CLIENT_SIDE || `f:${LAST_APPLIED}` in annotations);
 }
 
 /** A merge patch to what is wanted, with null for what is left out. */
