@@ -132,11 +132,18 @@ describe('documentsIn()', () => {
 });
 
 describe('readDocuments()', () => {
-  it('says which file cannot be read', () => {
-    expect(() => readDocuments(['nowhere.yaml'])).toThrow(/nowhere\.yaml cannot be read: ENOENT/);
+  const read = (paths: readonly string[], text = '') => readDocuments(paths, async () => text);
+
+  it('says which file cannot be read', async () => {
+    await expect(read(['nowhere.yaml'])).rejects.toThrow(/nowhere\.yaml cannot be read: ENOENT/);
   });
 
-  it('refuses to plan nothing', () => {
-    expect(() => readDocuments(['package.json'])).toThrow('There is no object of Mooring in these files');
+  it('refuses to plan nothing', async () => {
+    await expect(read(['package.json'])).rejects.toThrow('There is no object of Mooring in these files');
+  });
+
+  it('reads standard input for -, once', async () => {
+    const { documents } = await read(['-', '-'], OURS);
+    expect(documents.map(({ where }) => where)).toEqual(['standard input, document 1']);
   });
 });

@@ -59,9 +59,13 @@ export interface Documents {
 /**
  * Reads the documents of a plan from files and folders, or from standard input for the path `-`. Other kinds are left out.
  * Throws UsageError if a path cannot be read, or if there is nothing of ours: an empty plan would say that all is well.
+ * `input` reads standard input, and is called once at most.
  */
-export function readDocuments(paths: readonly string[]): Documents {
-  const found = paths.flatMap(filesOf).map((path) => documentsIn(path, textOf(path)));
+export async function readDocuments(paths: readonly string[], input: () => Promise<string>): Promise<Documents> {
+  const piped = paths.includes('-') ? await input() : '';
+  const found = [...new Set(paths)]
+    .flatMap(filesOf)
+    .map((path) => documentsIn(path, path === '-' ? piped : textOf(path)));
   const documents = found.flatMap((each) => each.documents);
   const problems = found.flatMap((each) => each.problems);
   if (problems.length === 0 && !documents.some(({ manifest }) => manifest.apiVersion === API_VERSION))
@@ -77,7 +81,7 @@ function filesOf(path: string): readonly string[] {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch (error) {
     throw new UsageError(`${path} cannot be read: ${messageOf(error).split('\n')[0]}`);
   }
