@@ -72,6 +72,29 @@ describe('dryRun()', () => {
     expect(sent).toEqual([['patch', { metadata: {}, spec: { ...CLUSTER_SPEC, deletionProtection: null } }]]);
   });
 
+  it('removes what is left out if Helm applies client-side, as Helm 3 does', async () => {
+    const { api, sent } = aServer();
+    const managedFields = [
+      {
+        manager: 'helm',
+        operation: 'Update',
+        fieldsV1: {
+          'f:metadata': { 'f:annotations': { 'f:meta.helm.sh/release-name': {} } },
+          'f:spec': {
+            '.': {},
+            'f:deletionProtection': {},
+            'f:region': {},
+            'f:backup': { '.': {}, 'f:frequency': {}, 'f:retentionDays': {} },
+          },
+        },
+      },
+      { manager: 'kubectl-edit', operation: 'Update', fieldsV1: { 'f:spec': { 'f:state': {} } } },
+    ];
+    await run(api, { ...CLUSTER_SPEC, backup: { frequency: 'weekly' } }, liveOf({ managedFields }));
+    const spec = { ...CLUSTER_SPEC, deletionProtection: null, backup: { frequency: 'weekly', retentionDays: null } };
+    expect(sent).toEqual([['patch', { metadata: {}, spec }]]);
+  });
+
   it('asks as kubectl does, which removes a spec that is left out', async () => {
     const { api, sent } = aServer();
     const annotations = {

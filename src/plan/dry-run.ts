@@ -112,12 +112,8 @@ function asked(
   signal: AbortSignal,
 ): Promise<AnyObject> {
   const resource = resourceOf(definition);
-  const applier = live === undefined ? undefined : applierOf(live);
-  const before = live !== undefined && applier?.isClientSide === true ? lastApplied(live) : undefined;
-  if (before === undefined) {
-    const manager = applier?.isClientSide === false ? applier.manager : undefined;
-    return api.applyDryRun(resource, manifest as unknown as AnyObject, manager, signal);
-  }
+  const { manager, before } = live === undefined ? NOBODY : applierOf(live);
+  if (before === undefined) return api.applyDryRun(resource, manifest as unknown as AnyObject, manager, signal);
   const { apiVersion: _, kind: __, spec, ...others } = manifest;
   const { namespace, name, ...metadata } = manifest.metadata;
   const named = (part: 'labels' | 'annotations') => {
@@ -132,8 +128,51 @@ function asked(
   return api.patchDryRun(resource, { namespace, name }, patch, signal);
 }
 
+/** What was applied, as far as it is known. */
+type Applied = Partial<Pick<Manifest, 'metadata' | 'spec'>>;
+
+interface Applier {
+  /** The field manager of a server-side apply. */
+  readonly manager?: string;
+  /** What was applied client-side. */
+  readonly before?: Applied | undefined;
+}
+
+const NOBODY: Applier = {};
+
+/** The field manager that kubectl uses for client-side patches. */
+const CLIENT_SIDE = 'kubectl-client-side-apply';
+
+/** The annotation that Helm writes, whichever way it applies. */
+const HELM_RELEASE = 'meta.helm.sh/release-name';
+
+/** Who applied the spec last. They are expected to apply it again, so what they leave out is removed. */
+function applierOf(live: AnyObject): Applier {
+  const { managedFields = [] } = live.metadata as { readonly managedFields?: readonly unknown[] };
+  const appliers = managedFields
+    .filter(isRecord)
+    .filter(({ fieldsV1, subresource }) => !subresource && isRecord(fieldsV1) && 'f:spec' in fieldsV1)
+    .toSorted((one, other) => String(one['time']).localeCompare(String(other['time'])))
+    .flatMap((entry) => applierIn(entry, live) ?? []);
+  return appliers.at(-1) ?? NOBODY;
+}
+
+/** Undefined: this manager does not apply manifests. */
+function applierIn(
+  { operation, manager, fieldsV1 }: Readonly<Record<string, unknown>>,
+  live: AnyObject,
+): Applier | undefined {
+  if (operation === 'Apply') return { manager: String(manager) };
+  const fields = recordOf(fieldsV1);
+  const annotations = recordOf(recordOf(fields['f:metadata'])['f:annotations']);
+  // Others than kubectl, such as Argo CD, apply client-side under a name of their own, and write the same annotation.
+  if (manager === CLIENT_SIDE || `f:${LAST_APPLIED}` in annotations) return { before: lastApplied(live) };
+  // Helm 3 keeps elsewhere what it applied: all that it set is here, with defaults, which removing restores.
+  return `f:${HELM_RELEASE}` in annotations ? { before: { spec: ownedIn(fields['f:spec']) } } : undefined;
+}
+
 /** What `kubectl apply` last applied; undefined: the object does not say. */
-function lastApplied({ metadata }: AnyObject): Partial<Pick<Manifest, 'metadata' | 'spec'>> | undefined {
+function lastApplied({ metadata }: AnyObject): Applied | undefined {
   const text = metadata.annotations?.[LAST_APPLIED];
   if (text === undefined) return undefined;
   try {
@@ -144,30 +183,10 @@ function lastApplied({ metadata }: AnyObject): Partial<Pick<Manifest, 'metadata'
   }
 }
 
-/** The field manager that kubectl uses for client-side patches. */
-const CLIENT_SIDE = 'kubectl-client-side-apply';
-
-interface Applier {
-  readonly manager: string;
-  readonly isClientSide: boolean;
-}
-
-/** Who applied the spec last. They are expected to apply it again, so what they leave out is removed. */
-function applierOf({ metadata }: AnyObject): Applier | undefined {
-  const { managedFields = [] } = metadata as { readonly managedFields?: readonly unknown[] };
-  const last = managedFields
-    .filter(isRecord)
-    .filter(({ fieldsV1, subresource }) => !subresource && isRecord(fieldsV1) && 'f:spec' in fieldsV1)
-    .filter((entry) => entry['operation'] === 'Apply' || isClientSide(entry))
-    .toSorted((one, other) => String(one['time']).localeCompare(String(other['time'])))
-    .at(-1);
-  return last === undefined ? undefined : { manager: String(last['manager']), isClientSide: isClientSide(last) };
-}
-
-/** Others than kubectl, such as Argo CD, apply client-side under a name of their own, and write the same annotation. */
-function isClientSide({ operation, manager, fieldsV1 }: Readonly<Record<string, unknown>>): boolean {
-  const annotations = recordOf(recordOf(recordOf(fieldsV1)['f:metadata'])['f:annotations']);
-  return operation !== 'Apply' && (manager === CLIENT_SIDE || `f:${LAST_APPLIED}` in annotations);
+/** Turns `{"f:backup":{"f:frequency":{}}}` into an object with the same fields, without their values. */
+function ownedIn(fields: unknown): Readonly<Record<string, unknown>> {
+  const named = Object.entries(recordOf(fields)).filter(([name]) => name.startsWith('f:'));
+  return Object.fromEntries(named.map(([name, within]) => [name.slice(2), ownedIn(within)]));
 }
 
 /** A merge patch to what is wanted, with null for what is left out. */
