@@ -336,6 +336,32 @@ describe('dryRun()', () => {
     });
   });
 
+  it('removes what is left out even if no server may be asked, as far as the object says who applied it', async () => {
+    const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
+    const before = { ...CLUSTER_SPEC, deletionProtection: true };
+    const paused = { 'mooring.dev/paused': 'true', others: 'stay' };
+    const applied = { ...manifestOf(before), metadata: { annotations: { 'mooring.dev/paused': 'true' } } };
+    const clientSide = liveOf({
+      annotations: { ...paused, [annotation]: JSON.stringify(applied) },
+      managedFields: [{ manager: 'kubectl-client-side-apply', operation: 'Update', fieldsV1: { 'f:spec': {} } }],
+    });
+    const fieldsV1 = {
+      'f:metadata': { 'f:annotations': { 'f:mooring.dev/paused': {} } },
+      'f:spec': { 'f:deletionProtection': {} },
+    };
+    const serverSide = liveOf({
+      annotations: paused,
+      managedFields: [{ manager: 'flux', operation: 'Apply', fieldsV1 }],
+    });
+    for (const live of [clientSide, serverSide]) {
+      const { api } = aServer(new KubeError('cannot patch', { status: 403 }));
+      const taken = await run(api, CLUSTER_SPEC, { ...live, spec: before } as unknown as AnyObject);
+      expect(taken).toMatchObject({ object: { spec: CLUSTER_SPEC, metadata: { annotations: { others: 'stay' } } } });
+      expect(taken).not.toMatchObject({ object: { spec: { deletionProtection: true } } });
+      expect(taken).not.toMatchObject({ object: { metadata: { annotations: { 'mooring.dev/paused': 'true' } } } });
+    }
+  });
+
   it('leaves the annotations of others if no server may be asked', async () => {
     const { api } = aServer(new KubeError('cannot patch', { status: 403 }));
     const manifest = manifestOf(CLUSTER_SPEC);

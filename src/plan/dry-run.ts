@@ -5,6 +5,7 @@ import { type ResourceDefinition, specIssues } from '../kube/definition.ts';
 import { LAST_APPLIED } from '../kube/object.ts';
 import { isNoNamespace } from '../plugin/inventory.ts';
 import { resourceOf } from '../plugin/kinds.ts';
+import { mergePatch } from '../sandbox/merge-patch.ts';
 import type { Manifest } from './manifests.ts';
 import { isWithin, meantField, mended, type Refused, refusedFields } from './refused.ts';
 
@@ -43,15 +44,21 @@ export async function dryRun(
     const problems = [...(isNowhere ? [noNamespace(namespace)] : []), ...own.map(({ text }) => text)];
     if (problems.length > 0) return { problems };
     const note = `${definition.kind} ${namespace}/${name} was not checked by the API server: ${error.message.trim()}`;
-    const parsed = definition.spec.safeParse(spec);
-    const annotations = { ...live?.metadata.annotations, ...manifest.metadata.annotations };
-    const metadata = { ...live?.metadata, ...manifest.metadata, annotations };
-    return { object: { metadata, spec: parsed.success ? parsed.data : spec } as unknown as AnyObject, note };
+    const { metadata, spec: whole } = laidOver(manifest, live);
+    const parsed = definition.spec.safeParse(whole);
+    return { object: { metadata, spec: parsed.success ? parsed.data : whole } as unknown as AnyObject, note };
   }
 }
 
 /** Answers to the manifest itself, whatever they complain about. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 409, 422]);
+
+/** What becomes of the object, without defaults and as far as its managed fields say who applied what. */
+function laidOver(manifest: Manifest, live: AnyObject | undefined): Pick<Manifest, 'metadata' | 'spec'> {
+  if (live === undefined) return manifest;
+  const { metadata, spec } = live as AnyObject & { readonly spec?: unknown };
+  return mergePatch({ metadata, spec }, patchFor(manifest, applierOf(live).before ?? {})) as Manifest;
+}
 
 function noNamespace(namespace: string): string {
   return `namespace "${namespace}" does not exist: create it, add it to the files, or correct metadata.namespace or --namespace`;
@@ -113,28 +120,35 @@ function asked(
 ): Promise<AnyObject> {
   const resource = resourceOf(definition);
   const { manager, before } = live === undefined ? NOBODY : applierOf(live);
-  if (before === undefined) return api.applyDryRun(resource, manifest as unknown as AnyObject, manager, signal);
-  const { apiVersion: _, kind: __, spec, ...others } = manifest;
-  const { namespace, name, ...metadata } = manifest.metadata;
+  if (manager !== undefined || before === undefined)
+    return api.applyDryRun(resource, manifest as unknown as AnyObject, manager, signal);
+  const { namespace, name } = manifest.metadata;
+  return api.patchDryRun(resource, { namespace, name }, patchFor(manifest, before), signal);
+}
+
+/** A merge patch that makes of the object what applying the manifest would. */
+function patchFor({ apiVersion: _, kind: __, spec, ...others }: Manifest, before: Applied): object {
+  const { namespace: ___, name: ____, ...metadata } = others.metadata;
   const named = (part: 'labels' | 'annotations') => {
     const changed = recordOf(withRemoved(before.metadata?.[part] ?? {}, metadata[part] ?? {}));
     return Object.keys(changed).length === 0 ? {} : { [part]: changed };
   };
-  const patch = {
+  return {
     ...others,
     metadata: { ...metadata, ...named('labels'), ...named('annotations') },
     spec: spec === undefined ? null : withRemoved(before.spec, spec),
   };
-  return api.patchDryRun(resource, { namespace, name }, patch, signal);
 }
 
-/** What was applied, as far as it is known. */
-type Applied = Partial<Pick<Manifest, 'metadata' | 'spec'>>;
+/** What was applied, as far as it is known. Values do not matter. */
+interface Applied {
+  readonly metadata?: { readonly labels?: unknown; readonly annotations?: unknown };
+  readonly spec?: unknown;
+}
 
 interface Applier {
-  /** The field manager of a server-side apply. */
+  /** The field manager of a server-side apply; undefined: it was client-side. */
   readonly manager?: string;
-  /** What was applied client-side. */
   readonly before?: Applied | undefined;
 }
 
@@ -162,13 +176,15 @@ function applierIn(
   { operation, manager, fieldsV1 }: Readonly<Record<string, unknown>>,
   live: AnyObject,
 ): Applier | undefined {
-  if (operation === 'Apply') return { manager: String(manager) };
   const fields = recordOf(fieldsV1);
-  const annotations = recordOf(recordOf(fields['f:metadata'])['f:annotations']);
+  const spec = ownedIn(fields['f:spec']);
+  const { labels, annotations } = ownedIn(fields['f:metadata']);
+  if (operation === 'Apply') return { manager: String(manager), before: { metadata: { labels, annotations }, spec } };
   // Others than kubectl, such as Argo CD, apply client-side under a name of their own, and write the same annotation.
-  if (manager === CLIENT_SIDE || `f:${LAST_APPLIED}` in annotations) return { before: lastApplied(live) };
+  const isNoted = (annotation: string) => annotation in recordOf(annotations);
+  if (manager === CLIENT_SIDE || isNoted(LAST_APPLIED)) return { before: lastApplied(live) };
   // Helm 3 keeps elsewhere what it applied: all that it set is here, with defaults, which removing restores.
-  return `f:${HELM_RELEASE}` in annotations ? { before: { spec: ownedIn(fields['f:spec']) } } : undefined;
+  return isNoted(HELM_RELEASE) ? { before: { spec } } : undefined;
 }
 
 /** What `kubectl apply` last applied; undefined: the object does not say. */
