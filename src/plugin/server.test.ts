@@ -31,7 +31,8 @@ async function aNamespace(users: Readonly<Record<string, boolean>>, reason = 'Lo
       { metadata: { resourceVersion }, status },
       { subresource: 'status' },
     );
-    const texts = { username: name, password: 'sesame', uri: URI };
+    // As while the password is being replaced.
+    const texts = { username: name, password: 'sesame', nextPassword: 'coming', uri: URI };
     const data = Object.fromEntries(
       Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
     );

@@ -56,7 +56,8 @@ export async function sessionFor(
       return session;
     } catch (error) {
       // During a replacement, the other password may be right.
-      if (index === passwords.length - 1) throw withHelp(error, baseURL, target);
+      const isRefused = error instanceof ApiError && error.kind === 'unauthorized';
+      if (!isRefused || index === passwords.length - 1) throw withHelp(error, baseURL, target);
     }
   }
   throw new Error(`Secret "${secretName}" holds no password yet: its DatabaseUser says why`);
