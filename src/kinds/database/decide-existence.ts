@@ -1,6 +1,7 @@
 import { failing, reconciling, stalled } from '../../kube/summary.ts';
 import { isTriedAgain } from '../attempts.ts';
 import {
+  DATABASE_EXISTS,
   type DatabaseSeen,
   type DatabaseStep,
   type DatabaseSubject,
@@ -73,17 +74,17 @@ function unclaimed(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecisi
   if (edited !== undefined) {
     const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but ${edited.field} ${edited.says}, so somebody has changed the status, and Mooring cannot tell whether the database is this object's: it is left alone. Set ${edited.field} back, or set adoptionPolicy: IfExists to take the database over`;
     // The status stays as it is, so that a person can correct it.
-    return { conditions: [...stalled('DatabaseExists', message), schemaPending(subject)], retry: 'slowly' };
+    return { conditions: [...stalled(DATABASE_EXISTS, message), schemaPending(subject)], retry: 'slowly' };
   }
   const recorded = recordedElsewhere(subject, seen);
   if (recorded !== undefined) {
     const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but this object did not create it: its own is on the cluster that was created ${recorded}, and this one was created ${identity}. It is left alone. If that cluster comes back, Mooring goes on; otherwise create this object with another name, or set adoptionPolicy: IfExists to take the database over`;
     // What the cluster's object shows may be wrong, and soon right again.
-    return { conditions: [...stalled('DatabaseExists', message), schemaPending(subject)], retry: 'slowly' };
+    return { conditions: [...stalled(DATABASE_EXISTS, message), schemaPending(subject)], retry: 'slowly' };
   }
   const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but this object did not create it: it is left alone. Create this object with another name, or set adoptionPolicy: IfExists to take it over`;
   return {
-    conditions: [...stalled('DatabaseExists', message), schemaPending(subject)],
+    conditions: [...stalled(DATABASE_EXISTS, message), schemaPending(subject)],
     status: NOTHING_OURS,
     retry: 'slowly',
   };

@@ -4,6 +4,9 @@ import { isComposed, isIdentifier, notComposed } from '../server-schema.ts';
 import type { DatabaseSpec, DatabaseStatus } from './schema.ts';
 import type { SchemaPlan, SourceSeen } from './schema-plan.ts';
 
+/** Reason of Ready: the server has such a database, and this object neither created it nor may take it over. */
+export const DATABASE_EXISTS = 'DatabaseExists';
+
 export type DatabaseSubject = Subject<DatabaseSpec, DatabaseStatus>;
 
 /** What was seen of one database, without schema texts. A union, so that impossible states cannot be written. */

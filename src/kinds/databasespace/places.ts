@@ -47,7 +47,7 @@ export class SpacePlaces {
 }
 
 /** Returns the place. Also reads a spec that is invalid for another reason: its clusters exist all the same. */
-export function placeNamedBy({ spec }: KubeObject): Place | undefined {
+export function placeNamedBy({ spec }: { readonly spec?: unknown }): Place | undefined {
   const { baseURL, teamID, spaceID } = (spec ?? {}) as Readonly<Record<string, unknown>>;
   const isNamed = typeof baseURL === 'string' && typeof teamID === 'string' && typeof spaceID === 'string';
   return isNamed ? placeOf({ baseURL, teamID, spaceID }) : undefined;
