@@ -127,6 +127,10 @@ test.each([
   'https://a.example.com/?',
   'https://me@a.example.com',
   'https://:canary@a.example.com',
+  // Unencoded, a password may hold what ends a URL's host.
+  'https://me:canary/1@a.example.com',
+  'https://me:can@ary@a.example.com',
+  'https://me:can,ary@a.example.com',
 ])('parseConfig() refuses base URLs that no space could name: %j', (text) => {
   expect(problemsOf([`--allowed-base-urls=${text}`])).toEqual([
     `--allowed-base-urls (MOORING_ALLOWED_BASE_URLS) must be http or https URLs such as https://cloud.example.com, separated by commas, without user, ? or #, not "${text.replace(/\/\/.*@/, '//***@')}"`,

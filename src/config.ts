@@ -180,8 +180,8 @@ export function parseConfig(argv: readonly string[], env: Readonly<Record<string
   if (!result.success) {
     for (const issue of result.error.issues) {
       const name = String(issue.path[0]);
-      // The part before an @ in a URL may be a password.
-      const shown = String(given[name]).replaceAll(/\/\/[^/@,]*@/g, '//***@');
+      // What is before an @ in a URL may be a password, which may hold any character.
+      const shown = String(given[name]).replace(/\/\/.*@/s, '//***@');
       problems.push(`--${name} (${variableOf(name)}) ${issue.message}, not "${shown}"`);
     }
   }

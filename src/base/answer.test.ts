@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { anAnswer } from '../../test/support/http.ts';
-import { maybe, pagelessBody, readBytes, readJson, readNothing, readTextAnswer, shaped } from './answer.ts';
+import { maybe, pagelessBody, readBytes, readIfAny, readJson, readNothing, readTextAnswer, shaped } from './answer.ts';
 import type { HttpResponse } from './http.ts';
 
 const schema = z.object({ a: z.object({ b: z.array(z.string()) }) });
@@ -100,4 +100,38 @@ test('readBytes() refuses a body larger than its limit, without reading the rest
 test('readTextAnswer() joins characters that were cut', async () => {
   const bytes = Buffer.from('größe');
   expect(await readTextAnswer(anAnswer([bytes.subarray(0, 3), bytes.subarray(3)]))).toBe('größe');
+});
+
+const CHUNKED = { 'transfer-encoding': 'chunked' };
+
+test.each([
+  [204, {}, []],
+  [200, { 'content-length': '0' }, []],
+  // As from a proxy that passes bodies on in chunks.
+  [200, CHUNKED, []],
+  [200, CHUNKED, ['', '\r\n']],
+])('readIfAny() takes status %d with headers %j and body %j for no answer', async (status, headers, chunks) => {
+  const read = () => Promise.reject(new Error('There is nothing to read'));
+  expect(await readIfAny({ ...anAnswer(chunks, headers), status }, read)).toBeUndefined();
+});
+
+test('readIfAny() leaves it to the reader if nothing says where the body ends: it may have broken off', async () => {
+  await expect(readIfAny(anAnswer([]), (any) => readJson(any, schema))).rejects.toThrow('the answer is empty');
+});
+
+test('readIfAny() gives the whole answer to its reader, and leaves the body when that leaves it', async () => {
+  const chunks = [' ', '{"a":', '{"b":["x"]}}'];
+  for (const headers of [{}, CHUNKED])
+    expect(await readIfAny(anAnswer(chunks, headers), (any) => readJson(any, schema))).toEqual({ a: { b: ['x'] } });
+  let isLeft = false;
+  const body = (async function* () {
+    try {
+      yield Buffer.from('<html>');
+      yield Buffer.from('more');
+    } finally {
+      isLeft = true;
+    }
+  })();
+  await expect(readIfAny({ status: 200, headers: CHUNKED, body }, piecesOf)).rejects.toThrow('web page');
+  expect(isLeft).toBe(true);
 });

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { HttpResponse } from './http.ts';
-import { BadAnswer, decodeUtf8, parseJson, refusePacked } from './json-stream.ts';
+import { BadAnswer, decodeUtf8, isBlank, parseJson, refusePacked } from './json-stream.ts';
 
 /** Largest answer that holds only one object, in bytes. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -30,14 +30,33 @@ export async function readNothing(response: HttpResponse): Promise<void> {
   await readBytes(response);
 }
 
-/** Returns what `read` makes of the answer; undefined if it has no body. Any 2xx is success even so (compatibility.md). */
+/**
+ * Returns what `read` makes of the answer; undefined if it has no body. Any 2xx is success even so (compatibility.md). A proxy may pass
+ * an empty body on in chunks, without its length. If there is neither, the end of the body only says that the connection ended.
+ */
 export async function readIfAny<T>(
   response: HttpResponse,
   read: (response: HttpResponse) => Promise<T>,
 ): Promise<T | undefined> {
-  if (response.status !== 204 && response.headers['content-length'] !== '0') return read(response);
-  await readNothing(response);
-  return undefined;
+  const { status, headers } = response;
+  const isKnownEmpty = status === 204 || headers['content-length'] === '0';
+  const isChunked = headers['transfer-encoding']?.trim().toLowerCase() === 'chunked';
+  if (!isKnownEmpty && !isChunked) return read(response);
+  const pieces = response.body[Symbol.asyncIterator]();
+  for (;;) {
+    const { done, value: first } = await pieces.next();
+    if (done) return undefined;
+    if (!isBlank(first)) return read({ ...response, body: allOf(first, pieces) });
+  }
+}
+
+async function* allOf(first: Uint8Array, others: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield first;
+    yield* { [Symbol.asyncIterator]: () => others };
+  } finally {
+    await others.return?.();
+  }
 }
 
 export async function readTextAnswer(response: HttpResponse): Promise<string> {

@@ -188,15 +188,16 @@ export class ApiCall {
     const { code, message, primaryAddress } = await readErrorBody(response);
     if (status === 421 && primaryAddress !== undefined) this.#options.onPrimaryNamed?.(primaryAddress);
     const kind = this.#operation.kinds?.[status] ?? kindOfStatus(status);
-    const after =
-      status === 429 || status === 503 ? retryAfterMs(headers['retry-after'], this.#options.clock.now()) : undefined;
-    const until = after === undefined ? '' : untilWords(after, this.#options.clock.now());
+    const nowMs = this.#options.clock.now();
+    const after = status === 429 || status === 503 ? retryAfterMs(headers, nowMs) : undefined;
+    const until = after === undefined ? '' : untilWords(after, nowMs);
     const isRedirect = status >= 300 && status <= 399;
     const what = isRedirect
       ? 'the address redirects, which is not followed'
       : `${this.#words(kind)}${until === '' ? '' : `, and it asks for a pause${until}`}`;
     const primary = primaryAddress === undefined ? '' : `; primary: ${primaryAddress}`;
-    const words = encodingWords(response) ?? message ?? '';
+    const words =
+      encodingWords(response) ?? (isRedirect ? this.#redirectWords(headers['location']) : undefined) ?? message ?? '';
     return this.error(kind, {
       what,
       status,
@@ -204,6 +205,14 @@ export class ApiCall {
       serverMessage: `${words}${primary}`,
       ...(after === undefined ? {} : { retryAfterMs: after }),
     });
+  }
+
+  /** Names the other origin that a redirect leads to; undefined if it is the same, or none. The rest of it may hold secrets. */
+  #redirectWords(location = ''): string | undefined {
+    const { baseURL } = this.#options;
+    const target = URL.parse(location, baseURL);
+    const isElsewhere = target !== null && target.host !== '' && target.origin !== new URL(baseURL).origin;
+    return isElsewhere ? `to ${target.protocol}//${target.host}` : undefined;
   }
 
   fromThrown(error: unknown): ApiError {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { anEndpoint, errorOf, read, write } from '../../test/support/endpoint.ts';
+import type { ScriptedAnswer } from '../../test/support/http.ts';
 import type { Operation } from './api-call.ts';
 import type { ApiError } from './api-error.ts';
 
@@ -127,6 +128,30 @@ test('ApiEndpoint.call() waits out a short pause, in which nothing is sent', asy
   await patiently(waiting);
   expect(requests).toHaveLength(2);
 });
+
+test.each([
+  [503, '60', { kind: 'unavailable', status: undefined, retryAfterMs: 60_000 }],
+  [429, '60', { kind: 'throttled', status: undefined, retryAfterMs: 60_000 }],
+  [503, '4', 'waits'],
+] as const)(
+  'ApiEndpoint.call() does not leave calls that wait for the rate waiting for a long pause: %d with Retry-After: %s',
+  async (status, retryAfter, expected) => {
+    const first = Promise.withResolvers<ScriptedAnswer>();
+    const { call, requests } = anEndpoint((_, count) => (count === 0 ? first.promise : { status: 200 }));
+    const told = errorOf(call());
+    // The burst.
+    for (let count = 1; count < 100; count++) await call();
+    let ended: unknown = 'waits';
+    void errorOf(call(write)).then((error) => {
+      ended = error;
+    });
+    first.resolve({ status, headers: { 'retry-after': retryAfter } });
+    await told;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ended).toEqual(expected === 'waits' ? expected : expect.objectContaining(expected));
+    expect(requests).toHaveLength(100);
+  },
+);
 
 /** An endpoint whose other side always answers writes with 429, but accepts all other calls: only that operation is limited. */
 async function ownlyPaused(retryAfter: string) {

@@ -72,6 +72,21 @@ test('ApiEndpoint.call() reports redirects instead of following them', async () 
   expect(requests).toHaveLength(1);
 });
 
+test.each([
+  ['https://other:8443/login?secret=canary', ' (HTTP 301, to https://other:8443)'],
+  ['https://me:canary@other/', ' (HTTP 301, to https://other)'],
+  // The way out of it is the address, not the path.
+  ['/v2/x', ' (HTTP 301)'],
+  ['https://host/base', ' (HTTP 301)'],
+  ['http://', ' (HTTP 301)'],
+  ['mailto:canary', ' (HTTP 301)'],
+  [undefined, ' (HTTP 301)'],
+])('ApiEndpoint.call() says to which other origin the address redirects: %j', async (location, where) => {
+  const { call } = anEndpoint(() => ({ status: 301, headers: location === undefined ? {} : { location } }));
+  const { message } = await errorOf(call());
+  expect(message).toBe(`Cannot get x: the address redirects, which is not followed${where}`);
+});
+
 test.each(['..', '', 'a/b', '%2e%2e'])('ApiEndpoint.call() does not send a path with %j', async (name) => {
   const { call, requests } = anEndpoint(() => ({ status: 200 }));
   const error = await errorOf(call({ ...read, path: ['v1', name] }));

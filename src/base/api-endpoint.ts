@@ -120,13 +120,18 @@ export class ApiEndpoint {
     const askedAt = this.#options.clock.monotonic();
     if (this.#ownPauses !== undefined) await this.#awaitOwnPause(operation, maxWaitMs, signal);
     await this.#bucket.take(signal);
+    this.#refuseAfterWait(call, operation, signal);
     const waitedMs = this.#options.clock.monotonic() - askedAt;
     if (follows && waitedMs > MAX_FOLLOWING_WAIT_MS) throw this.#heldBack(call);
     const waited = follows ? this.#goNow(turn) : await this.#takeTurn(call, operation, signal);
-    if (signal?.aborted) throw call.error('aborted', { what: 'it was canceled' });
-    // Something may have been learned while waiting.
-    this.#refuseWhileDown(call, operation, MAX_WAIT_MS, 0);
+    this.#refuseAfterWait(call, operation, signal);
     return waited;
+  }
+
+  /** Something may have been learned while the call waited. */
+  #refuseAfterWait(call: ApiCall, operation: Operation, signal: AbortSignal | undefined): void {
+    if (signal?.aborted) throw call.error('aborted', { what: 'it was canceled' });
+    this.#refuseWhileDown(call, operation, MAX_WAIT_MS, 0);
   }
 
   /**
@@ -193,6 +198,7 @@ export class ApiEndpoint {
     if (!isCommon) return;
     this.#pausedBy = by;
     this.#bucket.pause(Math.min(retryAfterMs, MAX_COMMON_PAUSE_MS));
+    if (this.#bucket.pausedMs > MAX_WAIT_MS) this.#bucket.release();
   }
 
   /** Reports whether a pause that a 503 asks for concerns other operations: not if they are let through all the while. */

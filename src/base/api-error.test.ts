@@ -103,7 +103,7 @@ test('quoted() keeps a hostile name on one short line', () => {
 });
 
 test('oneLine() removes control and direction characters', () => {
-  expect(oneLine(' a\u0000\u001b[31mb\u2066c\u0085 ')).toBe('a [31mb c');
+  expect(oneLine(' a\u0000\u001b[31mb\u2066c\u061cd\u0085 ')).toBe('a [31mb c d');
 });
 
 test('ApiError names the call and the side, and what is known of the other side', () => {

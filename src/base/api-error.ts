@@ -151,7 +151,7 @@ function startOf(text: string, redacted: Redacted): string {
 export function oneLine(text: string): string {
   return text
     .toWellFormed()
-    .replace(/[\p{Cc}\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ')
+    .replace(/[\p{Cc}\u061c\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ')
     .trim();
 }
 

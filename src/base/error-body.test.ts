@@ -7,6 +7,8 @@ test.each([
   ['{"code":"A","message":"b"}', { code: 'A', message: 'b' }],
   ['{"code":17,"message":null,"x":1}', { code: '17' }],
   ['{"message":"m","primaryAddress":"host:1"}', { message: 'm', primaryAddress: 'host:1' }],
+  ['\ufeff{"code":"A","message":"b"}', { code: 'A', message: 'b' }],
+  ['\ufeffNot found', { message: 'Not found' }],
   ['', {}],
   ['  ', {}],
   ['Not found\n', { message: 'Not found' }],
@@ -30,6 +32,15 @@ test('readErrorBody() reads no more than it needs of an endless body', async () 
   }
   expect((await readErrorBody({ status: 500, headers: {}, body: endless() })).message).toMatch(/^x+$/);
   expect(sent).toBeLessThan(6);
+});
+
+test('readErrorBody() takes what came of a body that breaks off', async () => {
+  async function* breaking() {
+    yield Buffer.from('{"code":"A",');
+    yield Buffer.from('"message":"b"}');
+    throw new Error('reset');
+  }
+  expect(await readErrorBody({ status: 500, headers: {}, body: breaking() })).toEqual({ code: 'A', message: 'b' });
 });
 
 test('readErrorBody() never fails, whatever comes and however it ends', async () => {

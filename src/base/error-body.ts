@@ -12,13 +12,14 @@ const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Never fails, as the status says enough. Bodies may be missing, plain text, HTML or cut (compatibility.md). */
 export async function readErrorBody(response: HttpResponse): Promise<ErrorBody> {
-  const text = await readStart(response.body).catch(() => '');
+  // trim() also removes the byte order mark that .NET, for one, begins with.
+  const text = (await readStart(response.body)).trim();
   if (encodingWords(response) !== undefined) return {};
   const value = parse(text);
   if (typeof value === 'object' && value !== null) {
     return { ...member(value, 'code'), ...member(value, 'message'), ...member(value, 'primaryAddress') };
   }
-  const plain = (typeof value === 'string' ? value : text).trim();
+  const plain = typeof value === 'string' ? value.trim() : text;
   return plain === '' || /^[<{[]/.test(plain) ? {} : { message: plain };
 }
 
@@ -30,14 +31,17 @@ export function encodingWords({ headers }: Pick<HttpResponse, 'headers'>): strin
   return `the answer is ${name}, though identity was asked for`;
 }
 
+/** Returns what comes, up to the limit or until the body breaks off. */
 async function readStart(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.byteLength;
-    if (size >= MAX_ERROR_BYTES) break;
-  }
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      size += chunk.byteLength;
+      if (size >= MAX_ERROR_BYTES) break;
+    }
+  } catch {}
   return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES).toString('utf8');
 }
 

@@ -57,5 +57,6 @@ test('a refusal by a proxy is reported, without its password', async () => {
   const { ask } = await bench(403);
   const error = await ask(FIRST.cert).catch((reason: unknown) => reason);
   expect(String(error)).toMatch(/Proxy response \(403\)/);
+  expect(error).toMatchObject({ kind: 'unreachable' });
   expect(String(error)).not.toContain('sesame');
 });

@@ -136,3 +136,39 @@ test('closing a transport also ends requests with a former client certificate', 
   for (const response of [former, now])
     await expect(readText(response, 100)).rejects.toMatchObject({ isSilence: false });
 });
+
+test('a request over a connection that breaks before TLS is agreed was surely not sent', async () => {
+  for (const breaks of ['destroy', 'resetAndDestroy'] as const) {
+    const server = createPlainServer((socket) => {
+      socket.on('error', () => {}).once('data', () => socket[breaks]());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const transport = createUndiciTransport({ ca: FIRST.cert });
+    onTestFinished(async () => {
+      await transport.close();
+      server.close();
+    });
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const post = transport({ method: 'POST', url, body: '{}' });
+    await expect(post).rejects.toMatchObject({ kind: 'unreachable', isUnanswered: true });
+  }
+});
+
+test('requests connect side by side: a server that agrees on no TLS makes none wait for the time limit of another', async () => {
+  const REQUESTS = 3;
+  const connected = Promise.withResolvers<void>();
+  let connections = 0;
+  const server = createPlainServer((socket) => {
+    socket.on('error', () => {});
+    if (++connections === REQUESTS) connected.resolve();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const transport = createUndiciTransport({ ca: FIRST.cert });
+  onTestFinished(async () => {
+    await transport.close();
+    server.close();
+  });
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const ended = Promise.race(Array.from({ length: REQUESTS }, () => transport({ method: 'GET', url })));
+  await Promise.race([connected.promise, ended]);
+});

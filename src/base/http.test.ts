@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
@@ -127,6 +128,25 @@ test('The transport knows that a request that broke after it was sent may have t
   );
 });
 
+test('The transport knows that a request that was sent may have taken effect, even if its host is out of reach since', async () => {
+  const sockets: Socket[] = [];
+  const note = (message: unknown) => sockets.push((message as { readonly socket: Socket }).socket);
+  subscribe('net.client.socket', note);
+  onTestFinished(() => void unsubscribe('net.client.socket', note));
+  await withServer(
+    () => {
+      // As when the network drops a connection that is in use.
+      for (const socket of sockets)
+        socket.destroy(Object.assign(new Error('read EHOSTUNREACH'), { code: 'EHOSTUNREACH' }));
+    },
+    async (_url, ask) => {
+      const error = await errorOf(ask({ method: 'POST', body: '{}' }));
+      expect(error.message).toContain('EHOSTUNREACH');
+      expect(error).toMatchObject({ kind: 'lost', isUnanswered: true });
+    },
+  );
+});
+
 test('The transport distinguishes an answer that breaks off from a complete one', async () => {
   await withServer(
     (_request, response) => {
@@ -161,6 +181,25 @@ test('The transport keeps to its time limits: for headers, between pieces, and i
   );
 });
 
+test('The transport knows that a request whose time ran out before it had a connection was not sent', async () => {
+  const seen: string[] = [];
+  const server = createServer(({ method = '' }) => void seen.push(method));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const transport = createUndiciTransport({ connections: 1 });
+  onTestFinished(async () => {
+    await transport.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const first = errorOf(transport({ method: 'PUT', url, body: '{}', timeouts: { totalMs: 200 } }));
+  const second = await errorOf(transport({ method: 'POST', url, body: '{}', timeouts: { totalMs: 100 } }));
+  expect(second).toMatchObject({ kind: 'unreachable', isUnanswered: true });
+  expect(second.message).toMatch(/: No connection in time$/);
+  expect(await first).toMatchObject({ kind: 'lost' });
+  expect(seen).toEqual(['PUT']);
+});
+
 test('The transport ends at once when the caller gives up, before and during the answer', async () => {
   const stop = new AbortController();
   await withServer(
@@ -173,6 +212,28 @@ test('The transport ends at once when the caller gives up, before and during the
       expect(await errorOf(ask({ url: `${url}body`, signal: stop.signal }))).toMatchObject({ kind: 'aborted' });
     },
   );
+});
+
+test('The transport ends at once when the caller gives up, or its time is over, before there is a connection', async () => {
+  // Accepts, and does not agree on TLS.
+  const server = createSocketServer((socket) => void socket.on('error', () => {}));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const transport = createUndiciTransport();
+  onTestFinished(async () => {
+    await transport.close();
+    server.close();
+  });
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const began = performance.now();
+  const stop = new AbortController();
+  const stopped = errorOf(transport({ method: 'GET', url, signal: stop.signal }));
+  const late = errorOf(transport({ method: 'GET', url, timeouts: { totalMs: 50 } }));
+  stop.abort();
+  expect(await stopped).toMatchObject({ kind: 'aborted' });
+  expect(await errorOf(transport({ method: 'GET', url, signal: stop.signal }))).toMatchObject({ kind: 'aborted' });
+  expect(await late).toMatchObject({ kind: 'unreachable', message: expect.stringMatching(/: No connection in time$/) });
+  // A connection has five seconds.
+  expect(performance.now() - began).toBeLessThan(2_500);
 });
 
 test('readText() keeps to its limit', async () => {

@@ -2,6 +2,7 @@ import { type LookupAddress, type LookupOptions, lookup as systemLookup } from '
 import { isIP, type LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { messageOf } from './errors.ts';
+import { abortedUnsent, startLimit } from './exchange-limit.ts';
 import { tracedTransport } from './trace.ts';
 import {
   Agent,
@@ -52,7 +53,7 @@ export interface HttpResponse {
 
 /**
  * The exchange did not end in an answer.
- * - `unreachable`: the request certainly did not arrive (name, connection or TLS failed).
+ * - `unreachable`: the request was certainly not sent (name, connection or TLS failed, or not even a connection came in time).
  * - `lost`: it may have arrived, and may have taken effect (time ran out, connection broke).
  * - `tooLarge`: the answer is larger than the caller takes.
  * - `aborted`: the caller's signal ended it; it may have arrived.
@@ -154,6 +155,8 @@ export function createUndiciTransport(
   const pool = {
     connections: options.connections ?? 16,
     pipelining: 1,
+    // Otherwise all wait until the first connection says whether it is HTTP/2, and in an outage for one time limit after the other.
+    allowH2: false,
     keepAliveTimeout: keepAliveMs,
     // Otherwise a server's offer counts, up to ten minutes.
     keepAliveMaxTimeout: keepAliveMs,
@@ -169,11 +172,18 @@ export function createUndiciTransport(
   const transport: HttpTransport = async (request) => {
     const timeouts = { ...DEFAULT_TIMEOUTS, ...request.timeouts };
     const limit = startLimit(timeouts.totalMs, request.signal);
-    const failure = (error: unknown, isUnanswered = false) => toHttpError(error, request, limit.isOver(), isUnanswered);
-    const agent = agents.current();
+    let isSent = false;
+    const failure = (error: unknown, isUnanswered = false) =>
+      toHttpError(error, request, { isSent, isOver: limit.isOver(), isUnanswered });
+    const beforeSending = () => {
+      const reason = limit.signal.aborted ? 'it was given up' : request.refusal?.();
+      isSent ||= reason === undefined;
+      return reason;
+    };
     try {
-      const response = await undiciRequest(request.url, {
-        dispatcher: request.refusal === undefined ? agent : agent.compose(askingFirst(request.refusal)),
+      limit.signal.throwIfAborted();
+      const answer = undiciRequest(request.url, {
+        dispatcher: agents.current().compose(askingFirst(beforeSending)),
         method: request.method,
         headers: { ...request.headers },
         body: request.body ?? null,
@@ -181,6 +191,7 @@ export function createUndiciTransport(
         bodyTimeout: timeouts.bodyMs,
         signal: limit.signal,
       });
+      const response = await Promise.race([answer, abortedUnsent(limit.signal, () => isSent)]);
       const headers: Record<string, string> = {};
       for (const [name, value] of Object.entries(response.headers)) {
         if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
@@ -293,39 +304,18 @@ async function* untilEnd(body: AsyncIterable<Uint8Array>, failure: (error: unkno
   }
 }
 
-/**
- * A signal that aborts with the caller's, or when time is over. It ends with the exchange: signals and timers that run out by
- * themselves pile up by the thousand.
- */
-function startLimit(totalMs: number, caller: AbortSignal | undefined) {
-  const controller = new AbortController();
-  let over = false;
-  const onTime = () => {
-    over = true;
-    controller.abort();
-  };
-  const onCaller = () => controller.abort(caller?.reason);
-  const timer = totalMs > 0 ? setTimeout(onTime, totalMs) : undefined;
-  if (caller?.aborted) onCaller();
-  caller?.addEventListener('abort', onCaller, { once: true });
-  return {
-    signal: controller.signal,
-    isOver: () => over,
-    end: () => {
-      clearTimeout(timer);
-      caller?.removeEventListener('abort', onCaller);
-    },
-  };
-}
-
-/** Failures before the first byte of the request could leave. TLS failures have many codes; these prefixes cover Node's. */
-const NEVER_SENT =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL|ERR_INVALID_URL|UND_ERR_INVALID_ARG)/;
-
 /** No trusted certificate vouches for the other side's. */
 const UNTRUSTED = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED)/;
 
-function toHttpError(error: unknown, request: HttpRequest, isOver: boolean, isUnanswered: boolean): HttpError {
+/** How far the exchange had come. `isSent`: the first byte of the request may have left. `isOver`: its time is. */
+interface Progress {
+  readonly isSent: boolean;
+  readonly isOver: boolean;
+  readonly isUnanswered: boolean;
+}
+
+/** Whether the request was sent does not follow from the error's code: a connection that is in use can also become unreachable. */
+function toHttpError(error: unknown, request: HttpRequest, { isSent, isOver, isUnanswered }: Progress): HttpError {
   if (error instanceof HttpError) return error;
   const where = `${request.method} ${URL.parse(request.url)?.origin ?? 'an invalid URL'}`;
   if (request.signal?.aborted) return new HttpError('aborted', `${where}: Aborted`, { cause: error });
@@ -336,9 +326,12 @@ function toHttpError(error: unknown, request: HttpRequest, isOver: boolean, isUn
     isSilence: !isOver && code === 'UND_ERR_BODY_TIMEOUT',
     isUntrusted: UNTRUSTED.test(code),
   };
-  if (isOver) return new HttpError('lost', `${where}: No complete answer in time`, details);
-  const kind = NEVER_SENT.test(code) ? 'unreachable' : 'lost';
-  return new HttpError(kind, `${where}: ${describe(error, code)}`, details);
+  const inTime = isSent ? 'No complete answer in time' : 'No connection in time';
+  return new HttpError(
+    isSent ? 'lost' : 'unreachable',
+    `${where}: ${isOver ? inTime : describe(error, code)}`,
+    details,
+  );
 }
 
 function codeOf(error: unknown): string {

@@ -329,6 +329,7 @@ function tooDeep(): BadAnswer {
   return new BadAnswer('the answer is nested too deeply');
 }
 
-function isBlank(bytes: Uint8Array): boolean {
+/** Reports whether it holds nothing but white space, if anything. */
+export function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d);
 }

@@ -11,7 +11,7 @@ const CONTROLS = new RegExp(`[[\\p{Cc}--[\\n\\t]]${DIRECTIONS}]`, 'gv');
 const CONTROLS_AND_ENDS = new RegExp(`[\\p{Cc}\\u2028\\u2029${DIRECTIONS}]`, 'gv');
 
 /** Our own colours, as `styleFor()` makes them. */
-const COLOUR = new RegExp(`(${'\u001B'}\\[(?:0|1|2|31|32|33)m)`);
+export const COLOUR = new RegExp(`(${'\u001B'}\\[(?:0|1|2|31|32|33)m)`);
 
 /** `coloured`: the text contains our own colours, which stay. */
 export function printable(text: string, coloured = false): string {

@@ -37,6 +37,12 @@ test.each(FORMS)('redact() removes a secret %s', (_, form) => {
 
 /** Made of letters that each form writes differently, so that no eight of one form occur in another. */
 const DENSE = '/"é &'.repeat(4);
+/** As many libraries write them, besides `&lt;`. */
+const QUOTES = '\'"<&='.repeat(4);
+const html = (quote: string, apostrophe: string) =>
+  QUOTES.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', quote).replaceAll("'", apostrophe);
+const jsonForHtml = (letters: RegExp) =>
+  JSON.stringify(QUOTES).replace(letters, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`);
 
 test.each([
   ['as it is', DENSE],
@@ -47,8 +53,14 @@ test.each([
   ['as a URI', encodeURI(DENSE)],
   ['as a form field', new URLSearchParams({ a: DENSE }).toString()],
   ['as HTML', DENSE.replaceAll('&', '&amp;').replaceAll('"', '&quot;')],
+  ['as HTML by JavaScript', html('&quot;', '&#39;')],
+  ['as HTML by Go', html('&#34;', '&#39;')],
+  ['as HTML by Python', html('&quot;', '&#x27;')],
+  ['as HTML by PHP', html('&quot;', '&#039;')],
+  ['as JSON by Go', jsonForHtml(/[<>&]/g)],
+  ['as JSON by Gson', jsonForHtml(/[<>&=']/g)],
 ])('redact() removes a secret that each form writes differently: %s', (_, form) => {
-  const result = redact(`before ${form} after`, [DENSE]);
+  const result = redact(`before ${form} after`, [DENSE, QUOTES]);
   expect(result).toContain(REDACTED);
   for (let start = 0; start + 8 <= form.length; start++) expect(result).not.toContain(form.slice(start, start + 8));
 });

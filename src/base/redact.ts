@@ -112,14 +112,35 @@ function formsOf(secret: string): ReadonlySet<string> {
     json,
     json.replaceAll('/', '\\/'),
     // JSON written in ASCII only.
-    json.replace(/[\u0080-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`),
+    escaped(json, /[\u0080-\uffff]/g),
+    // JSON that may stand in HTML, by Go and by Gson.
+    escaped(json, /[<>&]/g),
+    escaped(json, /[<>&=']/g),
     uri,
     uri.replaceAll('%20', '+'),
     encodeURI(wellFormed),
-    wellFormed.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
+    ...htmlForms(wellFormed),
     ...hexForms(wellFormed),
     ...base64Forms(wellFormed),
   ]);
+}
+
+function escaped(json: string, letters: RegExp): string {
+  return json.replace(letters, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** How libraries write the two quotation marks: without the second, and as those of JavaScript, Go, Python and PHP do. */
+const HTML_QUOTES = [
+  ['&quot;', "'"],
+  ['&quot;', '&#39;'],
+  ['&#34;', '&#39;'],
+  ['&quot;', '&#x27;'],
+  ['&quot;', '&#039;'],
+] as const;
+
+function htmlForms(secret: string): string[] {
+  const html = secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return HTML_QUOTES.map(([quote, apostrophe]) => html.replaceAll('"', quote).replaceAll("'", apostrophe));
 }
 
 /** Also with each byte as in a URI, in case the other side keeps no letter as it is. Short secrets would match unrelated numbers. */

@@ -1,18 +1,29 @@
+import type { HttpResponse } from './http.ts';
 import { instant } from './instant.ts';
 
-/** No wait that the other side asks for is longer than `MAX_RETRY_AFTER_MS`. */
 const MINUTE_MS = 60_000;
+/** No wait that the other side asks for is longer. */
 const MAX_RETRY_AFTER_MS = 10 * MINUTE_MS;
 
 /**
- * A `Retry-After` header as milliseconds from `nowMs` (wall clock): a number of seconds or an HTTP date, at most ten minutes.
- * `undefined` if it is absent or neither; 0 for a date that has passed.
+ * The `Retry-After` of an answer in milliseconds, at most ten minutes: a number of seconds, the longest if it came several times, or
+ * an HTTP date. `undefined` if it is absent or neither; 0 for a date that has passed. A date is by the other side's clock, as is the
+ * answer's own; `nowMs` (wall clock) counts if that is absent.
  */
-export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
-  const text = header?.trim() ?? '';
-  if (text === '') return undefined;
-  const delayMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : dateMs(text) - nowMs;
-  return Number.isNaN(delayMs) ? undefined : Math.min(Math.max(delayMs, 0), MAX_RETRY_AFTER_MS);
+export function retryAfterMs(headers: HttpResponse['headers'], nowMs: number): number | undefined {
+  const text = headers['retry-after']?.trim() ?? '';
+  const delayMs = secondsMs(text) ?? untilDateMs(text, dateMs(headers['date'] ?? '') ?? nowMs);
+  return delayMs === undefined ? undefined : Math.min(Math.max(delayMs, 0), MAX_RETRY_AFTER_MS);
+}
+
+function secondsMs(text: string): number | undefined {
+  if (!/^\d+(\.\d+)?(\s*,\s*\d+(\.\d+)?)*$/.test(text)) return undefined;
+  return Math.max(...text.split(',').map(Number)) * 1000;
+}
+
+function untilDateMs(text: string, nowMs: number): number | undefined {
+  const atMs = dateMs(text);
+  return atMs === undefined ? undefined : atMs - nowMs;
 }
 
 /** Says when a pause ends, if it is long enough for a person to ask. To the minute, so that many that begin one by one say the same. */
@@ -22,6 +33,7 @@ export function untilWords(pauseMs: number, nowMs: number): string {
 }
 
 /** Only the HTTP forms begin with a weekday; Date.parse would also accept much that is not a date. */
-function dateMs(text: string): number {
-  return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
+function dateMs(text: string): number | undefined {
+  const ms = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -101,6 +101,23 @@ test('TokenBucket holds back those already waiting when a pause begins, and the 
   expect(gone).toEqual([0, 1]);
 });
 
+test('TokenBucket.release() lets all who wait go, without their tokens, and leaves no timer and no listener', async () => {
+  const { clock, bucket, gone, take } = aBucket(10, 1);
+  const { signal } = new AbortController();
+  for (const id of [0, 1, 2]) void take(id, signal);
+  bucket.pause(1_000);
+  bucket.release();
+  await settle();
+  expect([gone, clock.timers(), getEventListeners(signal, 'abort')]).toEqual([[0, 1, 2], 0, []]);
+  void take(3);
+  clock.advance(1_099);
+  await settle();
+  expect(gone).toHaveLength(3);
+  clock.advance(1);
+  await settle();
+  expect(gone).toEqual([0, 1, 2, 3]);
+});
+
 test('TokenBucket lets newcomers go at once after others have waited, or have left', async () => {
   const { clock, gone, take } = aBucket(10, 1);
   void take(0);

@@ -41,7 +41,13 @@ export class TokenBucket {
     this.#serve();
   }
 
-  /** Resolves when it is this caller's turn, or when `signal` aborts: check it afterwards. */
+  /** Lets all who wait go at once, as if their signals had aborted: whether they still may go is for them to check. */
+  release(): void {
+    this.#stopTimer();
+    for (const { go } of this.#waiting.splice(0)) go();
+  }
+
+  /** Resolves when it is this caller's turn, when `signal` aborts, or on `release`: check that afterwards. */
   take(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();

@@ -51,11 +51,27 @@ test('tracedTransport() records method, host and answer, but no path, which may 
   const begin = {
     name: 'GET',
     kind: 2,
-    attributes: { 'http.request.method': 'GET', 'server.address': 'cloud.test:8443' },
+    attributes: { 'http.request.method': 'GET', 'server.address': 'cloud.test', 'server.port': 8443 },
   };
   expect(told).toEqual([
     ...[begin, ['http.response.status_code', 200], 'end'],
     ...[begin, ['http.response.status_code', 404], { code: ERROR }, 'end'],
     ...[begin, { code: ERROR, message: 'Connection reset' }, 'end'],
   ]);
+});
+
+test.each([
+  ['https://cloud.test/x', 'cloud.test', 443],
+  ['http://127.0.0.1/', '127.0.0.1', 80],
+  ['https://[2001:db8::1]:8443/x', '2001:db8::1', 8443],
+])('tracedTransport() names host and port of %s apart', async (url, address, port) => {
+  const told = anSdk();
+  await tracedTransport(transport)({ method: 'GET', url });
+  expect(told[0]).toMatchObject({ attributes: { 'server.address': address, 'server.port': port } });
+});
+
+test('tracedTransport() leaves it to the transport to refuse what is no URL', async () => {
+  const told = anSdk();
+  await tracedTransport(transport)({ method: 'GET', url: 'no URL' });
+  expect(told[0]).toMatchObject({ attributes: { 'http.request.method': 'GET', 'server.address': '' } });
 });

@@ -32,14 +32,23 @@ export function inSpan<T>(
  */
 export function tracedTransport(transport: HttpTransport): HttpTransport {
   return (request) => {
-    const { method, url } = request;
-    const attributes = { 'http.request.method': method, 'server.address': URL.parse(url)?.host ?? '' };
+    const attributes = { 'http.request.method': request.method, ...serverOf(request.url) };
     const exchange = async (span: Span) => {
       const response = await transport(request);
       span.setAttribute('http.response.status_code', response.status);
       if (response.status >= 400) span.setStatus({ code: SpanStatusCode.ERROR });
       return response;
     };
-    return inSpan(method, attributes, exchange, SpanKind.CLIENT);
+    return inSpan(request.method, attributes, exchange, SpanKind.CLIENT);
   };
 }
+
+function serverOf(text: string): Attributes {
+  const url = URL.parse(text);
+  if (url === null) return { 'server.address': '' };
+  const port = url.port === '' ? DEFAULT_PORTS[url.protocol] : Number(url.port);
+  const address = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  return { 'server.address': address, ...(port === undefined ? {} : { 'server.port': port }) };
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };

@@ -76,6 +76,51 @@ test('CloudClient renews a refused token once and repeats the call once', async 
   expect([calls().length, exchanges()]).toEqual([2, 2]);
 });
 
+/** A client of a cloud where each exchange takes so long, and the first access token is refused if `expired`. */
+function atSlowExchanges(tookMs: number, expired = false) {
+  const clock = manualClock();
+  let exchanges = 0;
+  const transport = scriptedTransport((sent) => {
+    if (!sent.url.endsWith('/auth')) {
+      const isEnded = expired && tokenOf(sent) === 'Bearer token-1';
+      return isEnded ? { status: 401 } : { status: 200, body: running };
+    }
+    clock.advance(tookMs);
+    return { status: 200, body: `token-${++exchanges}` };
+  });
+  const { client } = aClient(() => ({ status: 500 }), ['write'], { clock, transport });
+  const sent = () => transport.requests.map((request) => (request.url.endsWith('/auth') ? 'auth' : request.method));
+  return { client, sent };
+}
+
+test.each([
+  [4_000, false, ['auth', 'POST']],
+  [6_000, false, ['auth']],
+  [2_400, true, ['auth', 'POST', 'auth', 'POST']],
+  [4_000, true, ['auth', 'POST', 'auth']],
+])(
+  'CloudClient sends no change that follows a look long after it: with exchanges of %d ms, expired: %s',
+  async (tookMs, expired, expected) => {
+    const { client, sent } = atSlowExchanges(tookMs, expired);
+    const ended = await client.suspend('orders').catch((error: unknown) => error);
+    expect(sent()).toEqual(expected);
+    if (expected.at(-1) === 'auth') {
+      expect(ended).toMatchObject({ kind: 'unreachable', isWithheld: true, effectUnknown: false, retryable: true });
+      expect(String(ended)).toContain(
+        'not sent, because an access token took too long to get: what the call is based on',
+      );
+    } else expect(ended).toMatchObject(running);
+    // The token that came late is used next.
+    await client.suspend('orders');
+    expect(sent()).toEqual([...expected, 'POST']);
+  },
+);
+
+test('CloudClient reads with an access token that came late', async () => {
+  const { client } = atSlowExchanges(19_000);
+  expect(await client.get('orders')).toMatchObject(running);
+});
+
 test('CloudClient treats a refusal of new tokens as temporary at first, without an exchange for each call', async () => {
   let works = false;
   const clock = manualClock();

@@ -327,6 +327,19 @@ test('SpacePoller that fails does not list again for those who asked meanwhile',
   expect(lists).toHaveLength(1);
 });
 
+test('SpacePoller lists again for those who asked meanwhile if a List was only incomplete', async () => {
+  const { poller, space, lists, clock } = aPoller(1_000);
+  space.problem = senseless('Cluster 2 makes no sense');
+  space.clusters = [cluster('a', 'running')];
+  const first = poller.refresh();
+  await clock.advance(500);
+  space.clusters = [cluster('a', 'suspended')];
+  const second = poller.refresh();
+  await clock.advance(1_500);
+  await Promise.all([first, second]);
+  expect([lists, poller.get('a')?.status]).toEqual([[0, 1_000], 'suspended']);
+});
+
 test('SpacePoller follows a new interval at once, counted from the last List', async () => {
   const { poller, lists, clock } = aPoller();
   await poller.refresh();

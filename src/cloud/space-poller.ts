@@ -211,7 +211,7 @@ export class SpacePoller {
     do {
       this.#again = false;
       await this.#list();
-    } while (this.#again && !this.#abort.signal.aborted && this.#error === undefined);
+    } while (this.#again && !this.#abort.signal.aborted && (this.#error === undefined || this.#isPartial));
   }
 
   async #list(): Promise<void> {

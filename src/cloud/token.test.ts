@@ -50,6 +50,8 @@ test.each([
   ['  abc\n', 'abc'],
   ['"abc"', 'abc'],
   ['"abc"\n', 'abc'],
+  // As PHP writes a slash.
+  ['"ab\\/c=="', 'ab/c=='],
 ])('TokenSource.get() reads the token from %j', async (body, token) => {
   expect(await aSource(() => ({ status: 200, body })).source.get()).toBe(token);
 });
@@ -64,6 +66,8 @@ test.each([
   ' ',
   '""',
   '"a',
+  '"a"b"',
+  '"a\\nb"',
   '{"token":"canary"}',
   '["canary"]',
   '<html>',
@@ -118,6 +122,53 @@ test('TokenSource.get() counts from its own clock if the token does not say when
   clock.advance(3_540_000);
   await source.get();
   expect(requests).toHaveLength(2);
+});
+
+/** A source with a token of an hour that was given at the start; a minute before its end it asks for another. */
+async function aSourceAtRenewal(script: Script) {
+  const iat = 4_000_000_000;
+  const first = aJwt({ iat, exp: iat + 3600 });
+  const all = aSource((request, count) => (count === 0 ? { status: 200, body: first } : script(request, count)));
+  await all.source.get();
+  all.clock.advance(3_540_000);
+  return { ...all, first };
+}
+
+test.each([
+  ['a failure', { status: 503 }],
+  ['a limit', { status: 429 }],
+  ['nonsense', { status: 200, body: '{}' }],
+  ['silence', new HttpError('lost', 'x')],
+])(
+  'TokenSource.get() goes on with its token when a renewal meets %s, and tries again ten seconds later',
+  async (_, answer) => {
+    const { source, clock, requests, first } = await aSourceAtRenewal((_request, count) =>
+      count === 1 ? answer : { status: 200, body: 'token' },
+    );
+    expect(await Promise.all([source.get(), source.get()])).toEqual([first, first]);
+    clock.advance(9_999);
+    expect(await source.get()).toBe(first);
+    expect(requests).toHaveLength(2);
+    clock.advance(1);
+    expect(await source.get()).toBe('token');
+  },
+);
+
+test('TokenSource.get() fails when a renewal fails and its token was refused meanwhile', async () => {
+  const { source, first } = await aSourceAtRenewal(() => ({ status: 503 }));
+  expect(await source.get()).toBe(first);
+  source.drop(first);
+  await expect(source.get()).rejects.toMatchObject({ kind: 'unavailable' });
+});
+
+test('TokenSource.get() does not go on with its token when the API token is refused, or its caller gives up', async () => {
+  const refused = await aSourceAtRenewal(() => ({ status: 401 }));
+  await expect(refused.source.get()).rejects.toMatchObject({ kind: 'unauthorized' });
+  const given = await aSourceAtRenewal(() => new Promise(() => {}));
+  const controller = new AbortController();
+  const leaver = given.source.get(controller.signal);
+  controller.abort();
+  await expect(leaver).rejects.toMatchObject({ kind: 'aborted' });
 });
 
 test.each(['a.b.c', 'a.e30.c', aJwt({ exp: 'soon' }), aJwt({ exp: 1 }), 'opaque', `a.${'%'.repeat(10)}.c`])(

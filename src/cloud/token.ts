@@ -39,7 +39,8 @@ interface Token {
 
 /**
  * The access token of one credential, shared by all that have the same credential, of whatever level. Never exchanges twice at a
- * time; renews a little before the token's end, if that is known (compatibility.md: only a 401 says for sure).
+ * time; renews a little before the token's end, if that is known (compatibility.md: only a 401 says for sure). A renewal that
+ * fails for a while is no failure while the token works.
  */
 export class TokenSource {
   readonly #credential: CloudCredential;
@@ -119,7 +120,10 @@ export class TokenSource {
     } catch (error) {
       const holdMs = error instanceof ApiError ? this.#holdMs(error) : 0;
       if (error instanceof ApiError && holdMs > 0) this.#failed = { error, untilMs: this.#clock.monotonic() + holdMs };
-      throw error;
+      // It was asked for before the token in use ends, which only a 401 says.
+      if (this.#token === undefined || !isPassing(error)) throw error;
+      this.#token = { ...this.#token, renewAtMs: this.#clock.monotonic() + RENEW_AGAIN_MS };
+      return this.#token;
     }
   }
 
@@ -177,17 +181,33 @@ function credentialProblem(value: string, name: string): string | undefined {
 
 const MAX_TOKEN_LENGTH = 16 * 1024;
 
+/** The text if it is no JSON string. */
+function unquoted(text: string): string {
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
 /** A plain string, or one in quotation marks, as a JSON library would write it. */
 function tokenFrom(body: string): string {
   const text = body.trim();
-  const token = /^"[^"\\]*"$/.test(text) ? text.slice(1, -1) : text;
+  const token = text.startsWith('"') ? unquoted(text) : text;
   if (token.length > MAX_TOKEN_LENGTH || !/^[\x21-\x7e]+$/.test(token) || /^[{[<"]/.test(token)) {
     throw new BadAnswer('the answer is not an access token');
   }
   return token;
 }
 
+/** Reports whether the other side did not do what it usually does: it refused nothing, and the caller has not given up. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ApiError && error.kind !== 'aborted' && !isRefusedExchange(error);
+}
+
 const RENEW_BEFORE_END_MS = 60_000;
+/** How long a token stays in use when its renewal failed. */
+const RENEW_AGAIN_MS = 10_000;
 
 /**
  * When to renew: a minute before the end, or a fifth of the lifetime if that is less. If the token names both ends of its

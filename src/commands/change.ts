@@ -18,6 +18,7 @@ export function change(name: string): Command {
     about: wanted.about,
     usage: [wanted.kinds.map((kind) => `${kind.toLowerCase()}/NAME`).join(' | ')],
     takes: 'objects',
+    kinds: wanted.kinds.map((kind) => kind.toLowerCase()),
     flags: {
       timeout: {
         type: 'string',

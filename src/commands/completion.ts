@@ -5,8 +5,8 @@ import type { Command } from './command.ts';
 import { type ClusterCommand, onCluster } from './on-cluster.ts';
 import { COMMANDS } from './table.ts';
 
-/** kubectl's word for "and no file names" (cobra's ShellCompDirectiveNoFileComp). */
-const NO_FILES = ':4';
+/** kubectl's words for "file names too" and "and no file names" (cobra's ShellCompDirectiveDefault and …NoFileComp). */
+const [FILES, NO_FILES] = [':0', ':4'];
 const MANY = 200;
 
 /** `mooring completion SHELL`: prints the script. */
@@ -33,13 +33,13 @@ export const complete: Command = async (words, io) => {
         loaded !== undefined && 'definition' in loaded ? (loaded.definition as ClusterCommand) : undefined;
       return definition === undefined
         ? undefined
-        : { flags: Object.keys(definition.flags), takes: definition.takes ?? 'nothing' };
+        : { flags: definition.flags, takes: definition.takes ?? 'nothing', kinds: definition.kinds };
     },
     kinds: definitions.map(({ singular }) => singular),
     names: (kind, connection) => namesOf(kind, connection, io),
   };
   const found = await completionsOf(words, sources);
-  io.stdout(`${[...found, NO_FILES].join('\n')}\n`);
+  io.stdout(`${(found === 'files' ? [FILES] : [...found, NO_FILES]).join('\n')}\n`);
   return 0;
 };
 

@@ -1,10 +1,12 @@
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
-import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
+import { placeOf } from '../kinds/databasespace/place.ts';
+import { type DatabaseSpaceSpec, databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
+import { type KubeApi, KubeError } from '../kube/api.ts';
 import { UsageError } from '../plugin/arguments.ts';
-import { exportText } from '../plugin/export.ts';
-import { listAll, nodeName } from '../plugin/inventory.ts';
+import { clustersAt, exportText } from '../plugin/export.ts';
+import { type Item, listAll } from '../plugin/inventory.ts';
 import { parseName } from '../plugin/kinds.ts';
 import { cloudOf, readSpace } from '../plugin/space.ts';
 import { onCluster } from './on-cluster.ts';
@@ -32,11 +34,8 @@ export const exportSpace = onCluster({
       const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
       const cloud = await cloudOf(dependencies, namespace, spec, io.signal);
       const clusters = await cloud.list(io.signal);
-      // Clusters of other namespaces can be in the space only if it admits them.
-      const scope = (spec.allowedNamespaces?.from ?? 'Same') === 'Same' ? namespace : undefined;
-      const items = await listAll(api, databaseClusterDefinition, scope, io.signal);
-      const parent = nodeName(databaseSpaceDefinition.kind, `${namespace}/${name}`);
-      const objects = items.filter((item) => item.parent === parent);
+      const [spaces, items] = await objectsFor(api, namespace, spec, io.signal);
+      const objects = clustersAt(placeOf(spec), spaces, items);
       const into = args.text('into') || namespace;
       const taken = items.filter((item) => item.metadata.namespace === into).map(({ metadata }) => metadata.name);
       io.stdout(exportText(clusters, objects, { namespace: into, space, unmanagedOnly: args.is('unmanaged'), taken }));
@@ -46,3 +45,27 @@ export const exportSpace = onCluster({
     }
   },
 });
+
+/**
+ * The DatabaseSpaces and DatabaseClusters that may stand for clusters of the space. Those of other namespaces may if the space admits
+ * them, or if their DatabaseSpace names the same space in the cloud, which the caller may not be allowed to see.
+ */
+async function objectsFor(
+  api: KubeApi,
+  namespace: string,
+  { allowedNamespaces }: DatabaseSpaceSpec,
+  signal: AbortSignal,
+): Promise<readonly [readonly Item[], readonly Item[]]> {
+  const listed = (scope: string | undefined) =>
+    Promise.all([
+      listAll(api, databaseSpaceDefinition, scope, signal),
+      listAll(api, databaseClusterDefinition, scope, signal),
+    ]);
+  try {
+    return await listed(undefined);
+  } catch (error) {
+    const isAlone = (allowedNamespaces?.from ?? 'Same') === 'Same';
+    if (isAlone && error instanceof KubeError && error.status === 403) return listed(namespace);
+    throw error;
+  }
+}

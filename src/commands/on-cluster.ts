@@ -46,8 +46,10 @@ export interface ClusterCommand<Asked = unknown> {
   readonly flags: Readonly<Record<string, Flag>>;
   /** What its words are, for completion; default: nothing. */
   readonly takes?: Completable['takes'];
+  /** Singular names of the kinds of these objects, for completion; default: all. */
+  readonly kinds?: readonly string[];
   /** Called before anything is connected to: a mistake in the call is one wherever it is made. Throws UsageError. */
-  parse(args: Arguments): Asked;
+  parse(args: Arguments, io: CommandIO): Asked | Promise<Asked>;
   /** Returns the exit code. Throws UsageError for a wrong call that only the cluster can show. */
   run(on: OnCluster, asked: Asked): Promise<number>;
 }
@@ -70,11 +72,11 @@ export function onCluster<Asked>(
       return 0;
     }
     try {
-      const rows = () => terminal.rows?.();
-      const screen = terminal.isTerminal === true ? screenOn(terminal.stdout, rows, coloured) : undefined;
+      const size = () => ({ rows: terminal.rows?.(), columns: terminal.columns?.() });
+      const screen = terminal.isTerminal === true ? screenOn(terminal.stdout, size, coloured) : undefined;
       const columns = terminal.isTerminal === true ? terminal.columns : undefined;
       const args = parseArguments(argv, flags);
-      const asked = command.parse(args);
+      const asked = await command.parse(args, io);
       return await connected({ args, io, style: styleFor(coloured), screen, columns }, (on) => command.run(on, asked));
     } catch (error) {
       if (error instanceof UsageError) {

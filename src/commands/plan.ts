@@ -15,6 +15,7 @@ import { isNoNamespace, nodeName } from '../plugin/inventory.ts';
 import { API_VERSION, namesBeside, notThere, parseTargets } from '../plugin/kinds.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { noneText } from '../plugin/status.ts';
+import { readInput } from './input.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
 import { transportsFor } from './transports.ts';
 
@@ -38,6 +39,7 @@ export const plan = onCluster({
       short: 'f',
       about: 'file or folder of manifests, or - for standard input',
       multiple: true,
+      values: 'files',
     },
     delete: { type: 'boolean', about: 'plan the deletion of the named objects, or of those in the files' },
     'exit-code': {
@@ -54,7 +56,7 @@ export const plan = onCluster({
     },
     ...OUTPUT,
   },
-  parse(args) {
+  async parse(args, { signal }) {
     const [output, targets, paths] = [outputOf(args), parseTargets(args.words), args.texts('filename')];
     if (args.is('delete') && targets.length === 0 && paths.length === 0)
       throw new UsageError('Name the objects to delete: KIND/NAME, or --filename with their manifests');
@@ -63,7 +65,10 @@ export const plan = onCluster({
       targets,
       paths,
       told: toldPolicyOf(args),
-      files: paths.length === 0 ? { documents: [], problems: [] } : readDocuments(paths),
+      files:
+        paths.length === 0
+          ? { documents: [], problems: [] }
+          : await readDocuments(paths, () => readInput(process.stdin, signal)),
     };
   },
   async run(on, { output, targets, paths, told, files: { documents, problems } }) {

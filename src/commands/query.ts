@@ -34,8 +34,13 @@ export const query = onCluster({
   takes: 'cluster',
   flags: {
     ...SERVER_FLAGS,
-    type: { type: 'string', short: 't', about: 'read (default), write or schema; write and schema are committed' },
-    output: { type: 'string', short: 'o', about: 'json instead of text' },
+    type: {
+      type: 'string',
+      short: 't',
+      about: 'read (default), write or schema; write and schema are committed',
+      values: TRANSACTION_TYPES,
+    },
+    output: { type: 'string', short: 'o', about: 'json instead of text', values: ['json'] },
   },
   parse(args) {
     const [word = '', text, ...more] = args.words;

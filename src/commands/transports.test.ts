@@ -1,6 +1,9 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { readText } from '../base/http.ts';
 import { transportsFor } from './transports.ts';
 
 // A connection pool takes no time to make for a name; for a set of certificates it does.
@@ -25,4 +28,28 @@ test('transportsFor() drops a transport that is not used and was last requested 
   await new Promise((resolve) => setImmediate(resolve));
   runInNewContext('gc')();
   expect(first.deref()).toBeUndefined();
+});
+
+test('transportsFor() lets requests that hang hold up no others to the same origin, such as a gateway to all servers', async () => {
+  const waiting = Promise.withResolvers<void>();
+  const HANG = 100;
+  let hanging = 0;
+  const server = createServer(({ url }, response) => {
+    if (url === '/well') response.end('ok');
+    else if (++hanging === HANG) waiting.resolve();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const transports = transportsFor();
+  onTestFinished(async () => {
+    await transports.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const timeouts = { totalMs: 5_000 };
+  const transport = transports.of(undefined);
+  const ask = (path: string) => transport({ method: 'GET', url: `${origin}${path}`, timeouts });
+  for (let each = 0; each < HANG; each++) ask('/hangs').catch(() => {});
+  expect(await readText(await ask('/well'), 10)).toBe('ok');
+  await waiting.promise;
 });

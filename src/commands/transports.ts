@@ -8,6 +8,12 @@ import { Recent } from '../base/recent.ts';
  */
 const KEEP_ALIVE_MS = 2_000;
 
+/**
+ * Of one origin, which may be a cloud with many spaces, or a gateway to all servers: those that hang must not hold up the others. More
+ * than there are passes and pollers at once; each space and server limits its own requests.
+ */
+const CONNECTIONS = 4_096;
+
 /** HTTP to clouds and servers: one pool of connections for each set of trusted certificates. */
 export interface Transports {
   /** `ca`: PEM to trust besides the system's. `serverName`: the name that certificates must have, if it is not the URL's host. */
@@ -28,7 +34,8 @@ export function transportsFor(guard?: ConnectionGuard): Transports {
   const make = (key: string, ca: string | undefined, serverName: string | undefined) => {
     for (const [each, transport] of made) if (transport.deref() === undefined) made.delete(each);
     const trusted = ca === undefined ? undefined : [...getCACertificates(), ca].join('\n');
-    const transport = createUndiciTransport({ ca: trusted, serverName, guard, keepAliveMs: KEEP_ALIVE_MS });
+    const pool = { connections: CONNECTIONS, keepAliveMs: KEEP_ALIVE_MS };
+    const transport = createUndiciTransport({ ca: trusted, serverName, guard, ...pool });
     made.set(key, new WeakRef(transport));
     return transport;
   };

@@ -58,6 +58,12 @@ test('setConditions() shortens messages that nobody would read to the end', () =
   expect(condition?.message.endsWith('…')).toBe(true);
 });
 
+test('setConditions() cuts no character in two: the API server would store another one, and the next pass write it again', () => {
+  const [condition] = setConditions([], [update('Ready', 'True', `${'x'.repeat(1022)}${'𠮷'.repeat(10)}`)], 1, NOW_MS);
+  expect(condition?.message.isWellFormed()).toBe(true);
+  expect(condition?.message).toHaveLength(1024);
+});
+
 test('findStatusCondition() and isStatusConditionTrue() look for one type, and cope with a status that has no conditions', () => {
   const conditions = [update('Ready', 'Unknown'), update('Available', 'True')];
   expect(findStatusCondition(conditions, 'Available')).toBe(conditions[1]);

@@ -91,6 +91,7 @@ export function isOwn({ type }: Pick<Condition, 'type'>): boolean {
   return OWN_TYPES.has(type);
 }
 
-function shorten(message: string): string {
-  return message.length <= MAX_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_MESSAGE_LENGTH - 1)}…`;
+/** Returns a message for a status: of bounded length, without half a character, which the API server would not keep as it is. */
+export function shorten(message: string): string {
+  return message.length <= MAX_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_MESSAGE_LENGTH - 1).toWellFormed()}…`;
 }

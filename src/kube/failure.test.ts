@@ -177,6 +177,13 @@ test('lastErrorOf() distinguishes failures by operation, status or message, and 
     expect(lastErrorOf({ ...known, ...other }, { ...rest, details }, TOLD_AT)).toEqual({ ...details, time });
 });
 
+test('lastErrorOf() shortens a message as conditions do, as a status must not grow without bound', () => {
+  const failure = failureOf(new KubeError('x'.repeat(5_000), { status: 500 }));
+  const told = lastErrorOf(undefined, failure, TOLD_AT);
+  expect(told).toMatchObject({ httpStatus: 500, message: `${'x'.repeat(1023)}…` });
+  expect(lastErrorOf(told ?? undefined, failure, TOLD_AT + 1)).toBeUndefined();
+});
+
 test('failureOf() says what a failure of the Kubernetes API was, and where a missing right comes from', () => {
   const forbidden = failureOf(new KubeError('no', { status: 403, reason: 'Forbidden' }));
   expect(forbidden.message).toMatch(/^no\. If a right is missing, /);

@@ -2,7 +2,7 @@ import { ApiError, isHeldBack } from '../base/api-error.ts';
 import { messageOf, TerminalError, TransientError } from '../base/errors.ts';
 import { HttpError } from '../base/http.ts';
 import { isBusy, isConflict, KubeError } from './api.ts';
-import { type Condition, toldBefore } from './condition.ts';
+import { type Condition, shorten, toldBefore } from './condition.ts';
 
 /** The last error as every status keeps it, beside its conditions. */
 export interface LastError {
@@ -170,7 +170,7 @@ export function asTold({ conditions, lastError: known }: ToldBefore, failure: Fa
 /** Returns what the status should say about the last failure: null for none, undefined for no change. A later time alone is not news. */
 export function lastErrorOf(known: LastError | undefined, failure: Failure | undefined, nowMs: number) {
   if (failure === undefined) return null;
-  const { details } = failure;
+  const details = { ...failure.details, message: shorten(failure.details.message) };
   const same =
     known?.operation === details.operation &&
     known.httpStatus === details.httpStatus &&

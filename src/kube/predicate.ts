@@ -1,4 +1,5 @@
 import type { AnyObject } from './api.ts';
+import { compareVersions } from './object.ts';
 
 /**
  * Reports whether a person or another controller changed something that a pass goes by; only we write the status. `own`: our finalizer,
@@ -10,4 +11,12 @@ export function isNews(before: AnyObject | undefined, after: AnyObject | undefin
   const seen = ({ metadata: { uid, generation, deletionTimestamp, finalizers, annotations, labels } }: AnyObject) =>
     JSON.stringify([uid, generation, deletionTimestamp, isHeld || finalizers, annotations, labels]);
   return seen(before) !== seen(after);
+}
+
+/**
+ * Reports whether the object goes on as it was. Not if another one has its name, or if it went back to an earlier version, as after the
+ * server was restored from a backup: what was found out about it since may be wrong.
+ */
+export function goesOn({ metadata: before }: AnyObject, after: AnyObject | undefined): boolean {
+  return after?.metadata.uid === before.uid && !(compareVersions(after.metadata, before) < 0);
 }

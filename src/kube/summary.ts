@@ -1,6 +1,7 @@
-import { LET_GO } from './annotations.ts';
-import type { ConditionUpdate } from './condition.ts';
+import { isAsked, LET_GO } from './annotations.ts';
+import { type Condition, type ConditionUpdate, findStatusCondition } from './condition.ts';
 import type { Failure } from './failure.ts';
+import type { ObjectMeta } from './object.ts';
 
 /** The conditions that summarize an object, in kstatus terms; each kind adds its own after them. */
 
@@ -42,6 +43,19 @@ export function stalled(reason: string, message: string): readonly ConditionUpda
 export function invalidSpec(message: string, deleting: boolean): readonly ConditionUpdate[] {
   const goes = `${message}. This object is being deleted, and is removed once that is corrected. ${LET_GO}`;
   return stalled('InvalidSpec', deleting ? goes : message);
+}
+
+/** Reports whether the object is Ready in its current generation and nobody asks for more. */
+export function isReady(
+  metadata: ObjectMeta,
+  status: {
+    readonly conditions?: readonly Condition[] | undefined;
+    readonly lastHandledReconcileAt?: string | undefined;
+  },
+): boolean {
+  const ready = findStatusCondition(status.conditions, 'Ready');
+  const isTrue = ready?.status === 'True' && ready.observedGeneration === (metadata.generation ?? 0);
+  return isTrue && !isAsked(metadata, status);
 }
 
 const SUMMARY: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled']);

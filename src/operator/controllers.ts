@@ -18,14 +18,12 @@ import { USER_LEFT, UserMemory } from '../kinds/databaseuser/world.ts';
 import type { ServerWorld } from '../kinds/server/access.ts';
 import { Servers } from '../kinds/server/servers.ts';
 import { findStatusCondition } from '../kube/condition.ts';
-import { parseSpec, parseStatus } from '../kube/definition.ts';
+import { parseSpecInPart, parseStatus } from '../kube/definition.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
-import { isNews } from '../kube/predicate.ts';
 import { type KeyGate, SOON_MS } from '../runtime/controller.ts';
 import type { Priority } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import { Leaving } from './leaving.ts';
-import { seenByDependents } from './seen-by-dependents.ts';
 import type { ShardedControllers } from './sharding.ts';
 import { type AnyController, type ControllerDependencies, Wiring } from './wiring.ts';
 
@@ -66,7 +64,11 @@ export function createControllers(
 ): Controllers {
   const wiring = new Wiring(dependencies, informers);
   const places = new SpacePlaces();
-  informers.spaces.onChange((key, _before, after) => places.changed(key, after));
+  informers.spaces.onChange((key, _before, after) => {
+    // What its clusters want in the place that it leaves is free for those of the others there.
+    for (const other of places.changed(key, after))
+      void inSlices(members.claimedIDs(key), SLICE, (id) => wiring.notify(`clusters/${other}/${id}`));
+  });
   const members = new SpaceMembers((space, id) => {
     // What the cloud does not have yet is counted with the List that brings it.
     for (const same of places.same(space))
@@ -131,6 +133,7 @@ function controllerOfSpaces({ share, informers, wiring, places, members, connect
     connections,
     places,
     connectedWith: new Map(),
+    versionsDue: new Set(),
     claimedIDs: (space, by) =>
       wishesCount(space, by, seen)
         ? members.claimedIDs(space, places.get(space))
@@ -178,7 +181,7 @@ function controllerOfClusters(
     const left = before !== undefined && after === undefined ? placeOf(before) : undefined;
     if (left !== undefined) connections.get(left.space)?.poller.unfollow(left.id);
   });
-  wiring.notifyConcerned(clusters, (object) => concerns(object, places));
+  wiring.notifyConcerned(clusters, controller.references, (object) => concerns(object, places));
   return controller;
 }
 
@@ -216,14 +219,7 @@ function controllerOfUsers({ share, dependencies, informers, wiring }: Setting, 
     onLeft: wiring.warn('DatabaseUser', USER_LEFT, users),
   });
   const controller = wiring.controllerOf(kind, users, share.gateOf('users'));
-  users.onChange((changed, before, after) => {
-    if (!isNews(before, after) && seenByDependents(before) === seenByDependents(after)) return;
-    for (const reference of new Set([...userConcerns(before), ...userConcerns(after)])) {
-      // The object itself has already heard of it.
-      const others = [...controller.references.dependents(reference)].some((key) => key !== changed);
-      if (others) wiring.notify(reference);
-    }
-  });
+  wiring.notifyConcerned(users, controller.references, userConcerns);
   return controller;
 }
 
@@ -243,13 +239,14 @@ function controllerOfDatabases({ share, dependencies, informers, wiring }: Setti
     onLeft: wiring.warn('Database', DATABASE_LEFT, databases),
   });
   const controller = wiring.controllerOf(kind, databases, share.gateOf('databases'));
-  wiring.notifyConcerned(databases, databaseConcerns);
+  wiring.notifyConcerned(databases, controller.references, databaseConcerns);
   return controller;
 }
 
 function spaceOf(object: KubeObject | undefined) {
   if (object === undefined) return undefined;
-  const spec = parseSpec(databaseSpaceDefinition, object.spec);
+  // Every field that can be read counts: whom the space admits, and where it is, does not depend on the others.
+  const spec = parseSpecInPart(databaseSpaceDefinition, object.spec)?.value;
   const { conditions = [], availableVersions: versions } = parseStatus(databaseSpaceDefinition, object.status);
-  return { spec: spec.ok ? spec.spec : undefined, versions, ready: findStatusCondition(conditions, 'Ready') };
+  return { spec, versions, ready: findStatusCondition(conditions, 'Ready') };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { databaseDefinition } from '../kinds/database/schema.ts';
+import { USER_FINALIZER } from '../kinds/databaseuser/resource.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import type { KubeObject } from '../kube/object.ts';
 import type { Informer } from '../runtime/informer.ts';
@@ -16,9 +17,13 @@ function aSource() {
   return { informer, change };
 }
 
-function aUser(changes: { readonly deleting?: boolean; readonly deletionPolicy?: string }): KubeObject {
-  const { deleting = false, deletionPolicy = 'Delete' } = changes;
-  const going = deleting ? { deletionTimestamp: '2026-11-21T10:00:00Z' } : {};
+function aUser(changes: {
+  readonly deleting?: boolean;
+  readonly deletionPolicy?: string;
+  readonly finalizers?: readonly string[];
+}): KubeObject {
+  const { deleting = false, deletionPolicy = 'Delete', finalizers = [USER_FINALIZER] } = changes;
+  const going = deleting ? { deletionTimestamp: '2026-11-21T10:00:00Z', finalizers } : {};
   return {
     apiVersion: 'mooring.dev/v1alpha1',
     kind: databaseUserDefinition.kind,
@@ -39,6 +44,17 @@ test('Leaving names what is being deleted on the server of a cluster, and report
   expect(leaving.from('shop/orders')).toEqual(['DatabaseUser shop/app']);
   expect([leaving.mayFollow('shop/orders'), told]).toEqual([false, ['shop/orders']]);
   users.change(goes, undefined);
+  expect([leaving.from('shop/orders'), told]).toEqual([[], ['shop/orders', 'shop/orders']]);
+});
+
+test('Leaving does not wait for an object that only a finalizer of somebody else still keeps', () => {
+  const [users, databases] = [aSource(), aSource()];
+  const told: string[] = [];
+  const leaving = new Leaving(users.informer, databases.informer, (cluster) => told.push(cluster));
+  const goes = aUser({ deleting: true, finalizers: [USER_FINALIZER, 'example.com/theirs'] });
+  users.change(undefined, goes);
+  expect(leaving.from('shop/orders')).toEqual(['DatabaseUser shop/app']);
+  users.change(goes, aUser({ deleting: true, finalizers: ['example.com/theirs'] }));
   expect([leaving.from('shop/orders'), told]).toEqual([[], ['shop/orders', 'shop/orders']]);
 });
 

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
+import { cluster } from '../../test/support/manifests.ts';
 import { aWorldOfOperators } from '../../test/support/operators.ts';
 import { DATABASES } from '../kinds/database/resource.ts';
+import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
+import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import { type Condition, findStatusCondition } from '../kube/condition.ts';
 
 /* Objects from before a rule keep what they have. For clusters see test/sim/same-place.test.ts. */
@@ -35,3 +38,36 @@ test('A database still belongs to its object when the spec can no longer be read
   await world.clock.advance(120_000);
   expect(world.simulator.count('deleteDatabase')).toBe(0);
 });
+
+test('A space goes on for the clusters of another namespace that it admits when something else in its spec cannot be read', async () => {
+  const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
+  await world.addSpace(0, { allowedNamespaces: { from: 'All' } });
+  const spaceRef = { name: 'space-0', namespace: 'shop' };
+  for (const namespace of ['shop', 'billing'])
+    await world.kube.create(DATABASE_CLUSTERS, namespace, cluster({ spaceRef }, {}, `orders-${namespace}`));
+  world.replica();
+  await world.clock.advance(60_000);
+  expect(world.readiness()).toEqual(['True Running', 'True Running']);
+  const space = { namespace: 'shop', name: 'space-0' };
+  await world.kube.patch(DATABASE_SPACES, space, { spec: { verifyInterval: 'now and then' } });
+  await world.clock.advance(60_000);
+  expect(world.readiness()).toEqual(['True Running', 'True Running']);
+});
+
+test.each([true, false])(
+  'Objects that lack what they must have do not keep others from being looked after, by space or not: %s',
+  async (shardBySpace) => {
+    const world = await aWorldOfOperators({ count: 1, shardBySpace });
+    const { kube, clock } = world;
+    for (const [resource, spec] of [
+      [DATABASE_SPACES, {}],
+      [DATABASE_CLUSTERS, undefined],
+      [DATABASES, undefined],
+    ] as const)
+      await kube.create(resource, 'older', { apiVersion: 'mooring.dev/v1alpha1', metadata: { name: 'old' }, spec });
+    const { logged } = world.replica();
+    await clock.advance(120_000);
+    expect(logged.filter((line) => JSON.parse(line).level === 'warn')).toEqual([]);
+    expect(world.readiness()).toEqual(['False InvalidSpec', 'True Running']);
+  },
+);

@@ -13,13 +13,13 @@ export function seenByDependents(object: KubeObject | undefined): string | undef
   if (text === undefined) {
     // Conditions are the same in every kind's status; only a cluster has the other fields read here.
     const status = parseStatus(databaseClusterDefinition, object.status);
-    const { conditions = [], clusterID, createdAt, endpoint, servers, credentials } = status;
+    const { conditions = [], state, clusterID, createdAt, endpoint, servers, credentials } = status;
     const seen = ['Ready', 'CredentialsSecured', 'Available'].map((type) => {
       const condition = findStatusCondition(conditions, type);
       return type === 'Ready' ? [condition?.status, condition?.reason] : condition?.status;
     });
     const { endpoint: verifiedAt, secretName } = credentials ?? {};
-    text = JSON.stringify([...seen, clusterID, createdAt, endpoint, servers, verifiedAt, secretName]);
+    text = JSON.stringify([...seen, state, clusterID, createdAt, endpoint, servers, verifiedAt, secretName]);
     texts.set(object, text);
   }
   return text;

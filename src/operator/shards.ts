@@ -1,6 +1,6 @@
-import { placeInFull, placeOf } from '../kinds/databasespace/place.ts';
-import type { DatabaseSpaceSpec } from '../kinds/databasespace/schema.ts';
-import { type KubeObject, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
+import { placeInFull } from '../kinds/databasespace/place.ts';
+import { placeNamedBy } from '../kinds/databasespace/places.ts';
+import { type KubeObject, keyOf, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 
 export type Sharded = 'spaces' | 'clusters' | 'users' | 'databases';
 
@@ -78,11 +78,14 @@ export class Shards {
   }
 }
 
-/** Returns, for a space, its shard; for any other object, the key of the object it is in. */
-function withinOf(kind: Sharded, { metadata, spec }: KubeObject): string {
-  // The API server has checked it.
-  if (kind === 'spaces') return placeInFull(placeOf(spec as DatabaseSpaceSpec));
-  const { spaceRef, clusterRef } = spec as { readonly spaceRef?: Ref; readonly clusterRef?: Ref };
+/** Returns, for a space, its shard; for any other object, the key of the object it is in. An object may be older than the rules. */
+function withinOf(kind: Sharded, object: KubeObject): string {
+  const { metadata, spec } = object;
+  if (kind === 'spaces') {
+    const place = placeNamedBy(object);
+    return place === undefined ? keyOf(object) : placeInFull(place);
+  }
+  const { spaceRef, clusterRef } = (spec ?? {}) as { readonly spaceRef?: Ref; readonly clusterRef?: Ref };
   const ref = spaceRef ?? clusterRef;
   return objectKey(ref?.namespace ?? metadata.namespace ?? '', ref?.name ?? '');
 }

@@ -127,26 +127,32 @@ test('Wiring makes all kinds look at what refers to an object when its spec or i
   expect(told[0]?.mock.calls[0]).toEqual(['dolls/ns/a', 'normal']);
 });
 
-test('Wiring notifies those whom an object concerned before, and those whom it concerns now, only of changes', () => {
+test('Wiring notifies the others whom an object concerned before, and those whom it concerns now, only of changes', () => {
   const { wiring } = aWiring();
   const handlers: Parameters<Informer<KubeObject>['onChange']>[0][] = [];
   const source = { onChange: (handler: (typeof handlers)[0]) => handlers.push(handler) };
-  wiring.notifyConcerned(source as unknown as Informer<KubeObject>, (object) =>
+  // Only the object itself wants the name "own".
+  const dependents = (reference: string) => (reference === 'names/own' ? ['ns/a'] : ['ns/a', 'ns/b']);
+  wiring.notifyConcerned(source as unknown as Informer<KubeObject>, { dependents }, (object) =>
     object === undefined ? [] : [`names/${object.metadata.labels?.['name']}`, 'names/all'],
   );
   const notify = vi.spyOn(wiring, 'notify');
-  const named = (name: string): KubeObject => ({
+  const named = (name: string, reason = 'Done'): KubeObject => ({
     apiVersion: API_VERSION,
     kind: 'Toy',
     metadata: { namespace: 'ns', name: 'a', uid: 'u', resourceVersion: name, labels: { name } },
     spec: {},
+    status: { conditions: READY.map((ready) => ({ ...ready, reason, lastTransitionTime: '2026-11-20T12:00:00Z' })) },
   });
-  for (const [before, after] of [
-    [named('one'), named('two')],
-    [named('two'), named('two')],
-  ] as const)
+  const told = (before: KubeObject, after: KubeObject) => {
+    notify.mockClear();
     for (const handler of handlers) handler('ns/a', before, after);
-  expect(notify.mock.calls.map(([reference]) => reference)).toEqual(['names/one', 'names/all', 'names/two']);
+    return notify.mock.calls.map(([reference]) => reference);
+  };
+  expect(told(named('one'), named('two'))).toEqual(['names/one', 'names/all', 'names/two']);
+  expect(told(named('two'), named('two'))).toEqual([]);
+  expect(told(named('two'), named('two', 'Refused'))).toEqual(['names/two', 'names/all']);
+  expect(told(named('own'), named('own', 'Refused'))).toEqual(['names/all']);
 });
 
 test('Wiring makes readers of a Secret or a ConfigMap look soon when it changes', async () => {

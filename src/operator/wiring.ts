@@ -4,7 +4,7 @@ import type { HttpTransport } from '../base/http.ts';
 import type { Log } from '../base/log.ts';
 import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
-import type { Reference } from '../base/reference-index.ts';
+import type { Reference, ReferenceIndex } from '../base/reference-index.ts';
 import type { UrlPolicy } from '../kinds/databasespace/url-policy.ts';
 import { createSecrets, FinalizerIndex, type Secrets } from '../kinds/secrets.ts';
 import { type AnyObject, type KubeApi, NAMESPACES } from '../kube/api.ts';
@@ -108,14 +108,22 @@ export class Wiring {
     for (const controller of this.#controllers) controller.enqueueDependents(reference, priority);
   }
 
-  /** Passes a change to an object on to what it concerned before and what it concerns now. */
+  /**
+   * Passes a change to an object on to the others that it concerned before and those that it concerns now. What its status says counts,
+   * too: an object that is refused, or gives up, keeps nothing from others any more. `references`: those of its own kind.
+   */
   notifyConcerned(
     source: Informer<KubeObject>,
+    references: Pick<ReferenceIndex, 'dependents'>,
     concerns: (object: KubeObject | undefined) => readonly Reference[],
   ): void {
-    source.onChange((_key, before, after) => {
-      if (!isNews(before, after)) return;
-      for (const reference of new Set([...concerns(before), ...concerns(after)])) this.notify(reference);
+    source.onChange((changed, before, after) => {
+      if (!isNews(before, after) && seenByDependents(before) === seenByDependents(after)) return;
+      for (const reference of new Set([...concerns(before), ...concerns(after)])) {
+        // The object itself has already heard of it.
+        const others = [...references.dependents(reference)].some((key) => key !== changed);
+        if (others) this.notify(reference);
+      }
     });
   }
 

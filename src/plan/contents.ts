@@ -1,12 +1,20 @@
 import type { Cluster } from '../cloud/schema.ts';
-import { databaseName } from '../kinds/database/observation.ts';
+import { DATABASE_EXISTS, databaseName } from '../kinds/database/observation.ts';
 import { adminSecretName, createdAtOf, desiredID, identityOf, isSame } from '../kinds/databasecluster/observation.ts';
-import { usernameOf } from '../kinds/databaseuser/observation.ts';
+import { USER_EXISTS, usernameOf } from '../kinds/databaseuser/observation.ts';
 import { ADMIN_ANNOTATIONS, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
 import { clusterKeyOf } from '../kinds/server/access.ts';
 import { ACCEPT_IDENTITY } from '../kube/annotations.ts';
+import { findStatusCondition } from '../kube/condition.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
-import { databasesOf, type PlannedCluster, type PlannedObject, securedIn, usersOf } from './objects.ts';
+import {
+  databasesOf,
+  type PlannedCluster,
+  type PlannedObject,
+  type PlannedUser,
+  securedIn,
+  usersOf,
+} from './objects.ts';
 import type { SeenSecret, SeenSecrets } from './secrets.ts';
 
 /* What is on a cluster's server, as far as objects and Secrets show: a plan asks no server. */
@@ -58,10 +66,11 @@ export function contentsOf(
   const databases = databasesOf(objects).filter(on);
   const usersHere = users.filter(({ status: { username, connection } }) => username && isHere(connection?.cluster));
   const databasesHere = databases.filter(({ status: { name, cluster: was } }) => name && isHere(was));
-  const found = {
+  const ours = {
     users: usersHere.map(({ status: { username = '' } }) => username),
     databases: databasesHere.map(({ status: { name = '' }, object: { key } }) => ({ name, key })),
   };
+  const found = withOthers(ours, users, databases);
   if (isHeld) return { ...found, admin: securedIn(owner) === undefined ? newLogin(owner) : 'own', guesses: [] };
   const wasOurs = usersHere.length + databasesHere.length > 0;
   const login = takenLogin(owner, identity, wasOurs, secrets);
@@ -82,6 +91,29 @@ export function contentsOf(
     others.length === 0 ? [] : [`${others.join(' and ')} ${others.length === 1 ? 'does' : 'do'} not exist`];
   const guesses = wouldTakeOver(owner, cluster) ? [...login.guesses, ...absent] : [];
   return { ...found, admin: login.admin, guesses };
+}
+
+/** With what objects say that others made: they leave it alone, and may be changed to take it over. */
+function withOthers(
+  ours: Pick<Contents, 'users' | 'databases'>,
+  users: readonly PlannedUser[],
+  databases: ReturnType<typeof databasesOf>,
+): Pick<Contents, 'users' | 'databases'> {
+  const names = users.filter((each) => reasonOf(each) === USER_EXISTS).map(usernameOf);
+  const there = new Set(ours.databases.map(({ name }) => name));
+  const others = databases
+    .filter((each) => reasonOf(each) === DATABASE_EXISTS && !there.has(databaseName(each)))
+    .map((each) => ({ name: databaseName(each), key: each.object.key }));
+  return {
+    users: [...new Set([...ours.users, ...names.filter((name) => name !== ADMIN_USERNAME)])],
+    databases: [...ours.databases, ...others],
+  };
+}
+
+function reasonOf({
+  status: { conditions },
+}: PlannedUser | ReturnType<typeof databasesOf>[number]): string | undefined {
+  return findStatusCondition(conditions, 'Ready')?.reason;
 }
 
 function newLogin({ next }: PlannedCluster): Admin {

@@ -54,6 +54,96 @@ describe('dryRun()', () => {
     expect(sent).toEqual([['patch', { metadata: {}, spec }]]);
   });
 
+  it('removes what is left out if another tool applies client-side, as Argo CD does by default', async () => {
+    const { api, sent } = aServer();
+    const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
+    const last = JSON.stringify(manifestOf({ ...CLUSTER_SPEC, deletionProtection: true }));
+    const managedFields = [
+      {
+        manager: 'argocd-controller',
+        operation: 'Update',
+        time: '2026-11-20T10:00:00Z',
+        fieldsV1: { 'f:metadata': { 'f:annotations': { [`f:${annotation}`]: {} } }, 'f:spec': {} },
+      },
+      // What somebody else has set since then stays.
+      { manager: 'kubectl-edit', operation: 'Update', time: '2026-11-21T10:00:00Z', fieldsV1: { 'f:spec': {} } },
+    ];
+    await run(api, CLUSTER_SPEC, liveOf({ annotations: { [annotation]: last }, managedFields }));
+    expect(sent).toEqual([['patch', { metadata: {}, spec: { ...CLUSTER_SPEC, deletionProtection: null } }]]);
+  });
+
+  it('removes what is left out if Helm applies client-side, as Helm 3 does', async () => {
+    const { api, sent } = aServer();
+    const managedFields = [
+      {
+        manager: 'helm',
+        operation: 'Update',
+        fieldsV1: {
+          'f:metadata': { 'f:annotations': { 'f:meta.helm.sh/release-name': {} } },
+          'f:spec': {
+            '.': {},
+            'f:deletionProtection': {},
+            'f:region': {},
+            'f:backup': { '.': {}, 'f:frequency': {}, 'f:retentionDays': {} },
+          },
+        },
+      },
+      { manager: 'kubectl-edit', operation: 'Update', fieldsV1: { 'f:spec': { 'f:state': {} } } },
+    ];
+    await run(api, { ...CLUSTER_SPEC, backup: { frequency: 'weekly' } }, liveOf({ managedFields }));
+    const spec = { ...CLUSTER_SPEC, deletionProtection: null, backup: { frequency: 'weekly', retentionDays: null } };
+    expect(sent).toEqual([['patch', { metadata: {}, spec }]]);
+  });
+
+  it('asks as kubectl does, which removes a spec that is left out', async () => {
+    const { api, sent } = aServer();
+    const annotations = {
+      'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(manifestOf(CLUSTER_SPEC)),
+    };
+    const managedFields = [{ manager: 'kubectl-client-side-apply', operation: 'Update', fieldsV1: { 'f:spec': {} } }];
+    const { spec: _, ...without } = manifestOf({});
+    const live = liveOf({ annotations, managedFields });
+    await dryRun(api, databaseClusterDefinition, without, live, new Set(), signal);
+    expect(sent).toEqual([['patch', { metadata: {}, spec: null }]]);
+  });
+
+  it('checks the rest if a field of the metadata is misspelt', async () => {
+    const applyDryRun: KubeClient['applyDryRun'] = async (_resource, object) => {
+      if ('label' in object.metadata)
+        throw new KubeError('failed to create typed patch object (…): .metadata.label: field not declared in schema', {
+          status: 500,
+        });
+      expect(object.metadata).toMatchObject({ labels: { team: 'shop' } });
+      throw new KubeError('invalid', { status: 422, fields: [{ field: 'spec.region', message: 'is not listed' }] });
+    };
+    const { metadata, ...manifest } = manifestOf(CLUSTER_SPEC);
+    const misspelt = { ...manifest, metadata: { ...metadata, label: { team: 'shop' } } };
+    expect(
+      await dryRun({ applyDryRun } as KubeClient, databaseClusterDefinition, misspelt, undefined, new Set(), signal),
+    ).toEqual({
+      problems: [
+        'metadata.label cannot be {"team":"shop"}: there is no such field: did you mean labels?',
+        'spec.region: is not listed',
+      ],
+    });
+  });
+
+  it('reports any other refusal of the manifest as its problem', async () => {
+    const { api } = aServer(new KubeError('metadata.managedFields must be nil', { status: 400 }));
+    expect(await run(api, { ...CLUSTER_SPEC, state: 'Asleep' })).toEqual({
+      problems: [expect.stringMatching(/^spec\.state cannot be "Asleep"/), 'metadata.managedFields must be nil'],
+    });
+    const message =
+      'Invalid value: "{\\"kind\\":\\"DatabaseCluster\\"}": json: cannot unmarshal string into Go struct field ObjectMeta.finalizers';
+    const unread = aServer(new KubeError('invalid', { status: 422, fields: [{ field: 'patch', message }] }));
+    expect(await run(unread.api, CLUSTER_SPEC)).toEqual({
+      problems: ['json: cannot unmarshal string into Go struct field ObjectMeta.finalizers'],
+    });
+    await expect(run(aServer(new KubeError('it fails', { status: 500 })).api, CLUSTER_SPEC)).rejects.toThrow(
+      'it fails',
+    );
+  });
+
   it('removes annotations and labels that are left out if kubectl applies client-side, and none of others', async () => {
     const { api, sent } = aServer();
     const manifest = manifestOf(CLUSTER_SPEC);
@@ -244,6 +334,32 @@ describe('dryRun()', () => {
     expect(await run(api, { ...CLUSTER_SPEC, storageSizeGB: -1 })).toMatchObject({
       problems: [expect.stringContaining('spec.storageSizeGB cannot be -1')],
     });
+  });
+
+  it('removes what is left out even if no server may be asked, as far as the object says who applied it', async () => {
+    const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
+    const before = { ...CLUSTER_SPEC, deletionProtection: true };
+    const paused = { 'mooring.dev/paused': 'true', others: 'stay' };
+    const applied = { ...manifestOf(before), metadata: { annotations: { 'mooring.dev/paused': 'true' } } };
+    const clientSide = liveOf({
+      annotations: { ...paused, [annotation]: JSON.stringify(applied) },
+      managedFields: [{ manager: 'kubectl-client-side-apply', operation: 'Update', fieldsV1: { 'f:spec': {} } }],
+    });
+    const fieldsV1 = {
+      'f:metadata': { 'f:annotations': { 'f:mooring.dev/paused': {} } },
+      'f:spec': { 'f:deletionProtection': {} },
+    };
+    const serverSide = liveOf({
+      annotations: paused,
+      managedFields: [{ manager: 'flux', operation: 'Apply', fieldsV1 }],
+    });
+    for (const live of [clientSide, serverSide]) {
+      const { api } = aServer(new KubeError('cannot patch', { status: 403 }));
+      const taken = await run(api, CLUSTER_SPEC, { ...live, spec: before } as unknown as AnyObject);
+      expect(taken).toMatchObject({ object: { spec: CLUSTER_SPEC, metadata: { annotations: { others: 'stay' } } } });
+      expect(taken).not.toMatchObject({ object: { spec: { deletionProtection: true } } });
+      expect(taken).not.toMatchObject({ object: { metadata: { annotations: { 'mooring.dev/paused': 'true' } } } });
+    }
   });
 
   it('leaves the annotations of others if no server may be asked', async () => {

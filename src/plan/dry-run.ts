@@ -5,6 +5,7 @@ import { type ResourceDefinition, specIssues } from '../kube/definition.ts';
 import { LAST_APPLIED } from '../kube/object.ts';
 import { isNoNamespace } from '../plugin/inventory.ts';
 import { resourceOf } from '../plugin/kinds.ts';
+import { mergePatch } from '../sandbox/merge-patch.ts';
 import type { Manifest } from './manifests.ts';
 import { isWithin, meantField, mended, type Refused, refusedFields } from './refused.ts';
 
@@ -33,6 +34,7 @@ export async function dryRun(
     return await allRefused(definition, manifest, own, (rest) => asked(api, definition, rest, live, signal));
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
+    if (REFUSALS.has(error.status)) return { problems: [...own.map(({ text }) => text), error.message.trim()] };
     if (error.status !== 403 && error.status !== 404) throw error;
     const { namespace = '', name } = manifest.metadata;
     const isNowhere =
@@ -42,11 +44,20 @@ export async function dryRun(
     const problems = [...(isNowhere ? [noNamespace(namespace)] : []), ...own.map(({ text }) => text)];
     if (problems.length > 0) return { problems };
     const note = `${definition.kind} ${namespace}/${name} was not checked by the API server: ${error.message.trim()}`;
-    const parsed = definition.spec.safeParse(spec);
-    const annotations = { ...live?.metadata.annotations, ...manifest.metadata.annotations };
-    const metadata = { ...live?.metadata, ...manifest.metadata, annotations };
-    return { object: { metadata, spec: parsed.success ? parsed.data : spec } as unknown as AnyObject, note };
+    const { metadata, spec: whole } = laidOver(manifest, live);
+    const parsed = definition.spec.safeParse(whole);
+    return { object: { metadata, spec: parsed.success ? parsed.data : whole } as unknown as AnyObject, note };
   }
+}
+
+/** Answers to the manifest itself, whatever they complain about. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 409, 422]);
+
+/** What becomes of the object, without defaults and as far as its managed fields say who applied what. */
+function laidOver(manifest: Manifest, live: AnyObject | undefined): Pick<Manifest, 'metadata' | 'spec'> {
+  if (live === undefined) return manifest;
+  const { metadata, spec } = live as AnyObject & { readonly spec?: unknown };
+  return mergePatch({ metadata, spec }, patchFor(manifest, applierOf(live).before ?? {})) as Manifest;
 }
 
 function noNamespace(namespace: string): string {
@@ -108,29 +119,76 @@ function asked(
   signal: AbortSignal,
 ): Promise<AnyObject> {
   const resource = resourceOf(definition);
-  const manager = live === undefined ? undefined : applierOf(live);
-  const before = live === undefined || manager !== CLIENT_SIDE ? undefined : lastApplied(live);
-  if (before === undefined)
-    return api.applyDryRun(
-      resource,
-      manifest as unknown as AnyObject,
-      manager === CLIENT_SIDE ? undefined : manager,
-      signal,
-    );
-  const { namespace, name, ...metadata } = manifest.metadata;
+  const { manager, before } = live === undefined ? NOBODY : applierOf(live);
+  if (manager !== undefined || before === undefined)
+    return api.applyDryRun(resource, manifest as unknown as AnyObject, manager, signal);
+  const { namespace, name } = manifest.metadata;
+  return api.patchDryRun(resource, { namespace, name }, patchFor(manifest, before), signal);
+}
+
+/** A merge patch that makes of the object what applying the manifest would. */
+function patchFor({ apiVersion: _, kind: __, spec, ...others }: Manifest, before: Applied): object {
+  const { namespace: ___, name: ____, ...metadata } = others.metadata;
   const named = (part: 'labels' | 'annotations') => {
     const changed = recordOf(withRemoved(before.metadata?.[part] ?? {}, metadata[part] ?? {}));
     return Object.keys(changed).length === 0 ? {} : { [part]: changed };
   };
-  const patch = {
+  return {
+    ...others,
     metadata: { ...metadata, ...named('labels'), ...named('annotations') },
-    spec: withRemoved(before.spec, manifest.spec),
+    spec: spec === undefined ? null : withRemoved(before.spec, spec),
   };
-  return api.patchDryRun(resource, { namespace, name }, patch, signal);
+}
+
+/** What was applied, as far as it is known. Values do not matter. */
+interface Applied {
+  readonly metadata?: { readonly labels?: unknown; readonly annotations?: unknown };
+  readonly spec?: unknown;
+}
+
+interface Applier {
+  /** The field manager of a server-side apply; undefined: it was client-side. */
+  readonly manager?: string;
+  readonly before?: Applied | undefined;
+}
+
+const NOBODY: Applier = {};
+
+/** The field manager that kubectl uses for client-side patches. */
+const CLIENT_SIDE = 'kubectl-client-side-apply';
+
+/** The annotation that Helm writes, whichever way it applies. */
+const HELM_RELEASE = 'meta.helm.sh/release-name';
+
+/** Who applied the spec last. They are expected to apply it again, so what they leave out is removed. */
+function applierOf(live: AnyObject): Applier {
+  const { managedFields = [] } = live.metadata as { readonly managedFields?: readonly unknown[] };
+  const appliers = managedFields
+    .filter(isRecord)
+    .filter(({ fieldsV1, subresource }) => !subresource && isRecord(fieldsV1) && 'f:spec' in fieldsV1)
+    .toSorted((one, other) => String(one['time']).localeCompare(String(other['time'])))
+    .flatMap((entry) => applierIn(entry, live) ?? []);
+  return appliers.at(-1) ?? NOBODY;
+}
+
+/** Undefined: this manager does not apply manifests. */
+function applierIn(
+  { operation, manager, fieldsV1 }: Readonly<Record<string, unknown>>,
+  live: AnyObject,
+): Applier | undefined {
+  const fields = recordOf(fieldsV1);
+  const spec = ownedIn(fields['f:spec']);
+  const { labels, annotations } = ownedIn(fields['f:metadata']);
+  if (operation === 'Apply') return { manager: String(manager), before: { metadata: { labels, annotations }, spec } };
+  // Others than kubectl, such as Argo CD, apply client-side under a name of their own, and write the same annotation.
+  const isNoted = (annotation: string) => annotation in recordOf(annotations);
+  if (manager === CLIENT_SIDE || isNoted(LAST_APPLIED)) return { before: lastApplied(live) };
+  // Helm 3 keeps elsewhere what it applied: all that it set is here, with defaults, which removing restores.
+  return isNoted(HELM_RELEASE) ? { before: { spec } } : undefined;
 }
 
 /** What `kubectl apply` last applied; undefined: the object does not say. */
-function lastApplied({ metadata }: AnyObject): Partial<Pick<Manifest, 'metadata' | 'spec'>> | undefined {
+function lastApplied({ metadata }: AnyObject): Applied | undefined {
   const text = metadata.annotations?.[LAST_APPLIED];
   if (text === undefined) return undefined;
   try {
@@ -141,19 +199,10 @@ function lastApplied({ metadata }: AnyObject): Partial<Pick<Manifest, 'metadata'
   }
 }
 
-/** The field manager that kubectl uses for client-side patches. */
-const CLIENT_SIDE = 'kubectl-client-side-apply';
-
-/** Who applied the spec last. They are expected to apply it again, so what they leave out is removed. */
-function applierOf({ metadata }: AnyObject): string | undefined {
-  const { managedFields = [] } = metadata as { readonly managedFields?: readonly unknown[] };
-  const entries = managedFields
-    .filter(isRecord)
-    .filter(({ operation, manager, subresource }) => (operation === 'Apply' || manager === CLIENT_SIDE) && !subresource)
-    .filter(({ fieldsV1 }) => isRecord(fieldsV1) && 'f:spec' in fieldsV1)
-    .toSorted((one, other) => String(one['time']).localeCompare(String(other['time'])));
-  const last = entries.at(-1);
-  return last === undefined ? undefined : String(last['manager']);
+/** Turns `{"f:backup":{"f:frequency":{}}}` into an object with the same fields, without their values. */
+function ownedIn(fields: unknown): Readonly<Record<string, unknown>> {
+  const named = Object.entries(recordOf(fields)).filter(([name]) => name.startsWith('f:'));
+  return Object.fromEntries(named.map(([name, within]) => [name.slice(2), ownedIn(within)]));
 }
 
 /** A merge patch to what is wanted, with null for what is left out. */

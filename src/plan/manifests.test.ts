@@ -22,7 +22,7 @@ describe('documentsIn()', () => {
   });
 
   it('reads YAML as kubectl does: merged mappings, and yes and on for true', () => {
-    const text = `${OURS}x: &all {a: yes, b: On, c: n}\nspec: {<<: *all, b: 'on'}\n`;
+    const text = `${OURS}spec: {all: &all {a: yes, b: On, c: n}, <<: *all, b: 'on'}\n`;
     expect(documentsIn('a.yaml', text)).toMatchObject({
       documents: [{ manifest: { spec: { a: true, b: 'on', c: false } } }],
       problems: [],
@@ -91,14 +91,59 @@ describe('documentsIn()', () => {
       ],
     });
   });
+
+  it('reports fields that do not exist, and checks what they probably mean', () => {
+    const { documents, problems } = documentsIn('a.yaml', `${OURS}sepc: {clusterRef: {name: orders}}\nfoo: 1\n`);
+    expect(problems.map(({ text }) => text)).toEqual([
+      'DatabaseUser app: there is no field sepc: did you mean spec?',
+      'DatabaseUser app: there is no field foo: correct its name, or remove it',
+    ]);
+    expect(documents).toMatchObject([{ manifest: { spec: { clusterRef: { name: 'orders' } } } }]);
+    expect(documents[0]?.manifest).not.toHaveProperty('sepc');
+  });
+
+  it('reports what must be text, and shows no value that may be secret', () => {
+    const text = [
+      OURS.replace(
+        '{name: app}',
+        '{name: app, namespace: 1, labels: [], annotations: {mooring.dev/paused: true, a: null}}',
+      ),
+      OURS.replace('{name: app}', '{name: shop/app}'),
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: schema}\ndata: {a.tql: 1}\n',
+      'apiVersion: v1\nkind: Secret\nmetadata: {name: own}\ndata: {x: null}\nstringData: {password: 8675309}\n',
+    ].join('\n---\n');
+    expect(read(text)).toEqual({
+      names: ['a.yaml, document 1: app', 'a.yaml, document 2: nameless'],
+      problems: [
+        'a.yaml, document 1: DatabaseUser app: metadata.namespace cannot be 1: write a string, in quotes',
+        'a.yaml, document 1: DatabaseUser app: metadata.labels cannot be []: write an object',
+        'a.yaml, document 1: DatabaseUser app: metadata.annotations: mooring.dev/paused cannot be true: write a string, in quotes',
+        'a.yaml, document 2: DatabaseUser: metadata.name cannot be "shop/app": set it to a string, without / and %',
+        'a.yaml, document 3: data: a.tql is not a string: write a string, in quotes',
+        'a.yaml, document 4: stringData: password is not a string: write a string, in quotes',
+      ],
+    });
+    expect(documentsIn('a.yaml', text).documents[0]?.manifest.metadata).toEqual({
+      name: 'app',
+      labels: {},
+      annotations: {},
+    });
+  });
 });
 
 describe('readDocuments()', () => {
-  it('says which file cannot be read', () => {
-    expect(() => readDocuments(['nowhere.yaml'])).toThrow(/nowhere\.yaml cannot be read: ENOENT/);
+  const read = (paths: readonly string[], text = '') => readDocuments(paths, async () => text);
+
+  it('says which file cannot be read', async () => {
+    await expect(read(['nowhere.yaml'])).rejects.toThrow(/nowhere\.yaml cannot be read: ENOENT/);
   });
 
-  it('refuses to plan nothing', () => {
-    expect(() => readDocuments(['package.json'])).toThrow('There is no object of Mooring in these files');
+  it('refuses to plan nothing', async () => {
+    await expect(read(['package.json'])).rejects.toThrow('There is no object of Mooring in these files');
+  });
+
+  it('reads standard input for -, once', async () => {
+    const { documents } = await read(['-', '-'], OURS);
+    expect(documents.map(({ where }) => where)).toEqual(['standard input, document 1']);
   });
 });

@@ -14,6 +14,7 @@ import {
 import { messageOf } from '../base/errors.ts';
 import { isOfGroup } from '../base/group.ts';
 import { isRecord } from '../base/is-record.ts';
+import { nearest } from '../base/nearest.ts';
 import { definitions } from '../kinds/definitions.ts';
 import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../kube/api.ts';
 import { UsageError } from '../plugin/arguments.ts';
@@ -58,9 +59,13 @@ export interface Documents {
 /**
  * Reads the documents of a plan from files and folders, or from standard input for the path `-`. Other kinds are left out.
  * Throws UsageError if a path cannot be read, or if there is nothing of ours: an empty plan would say that all is well.
+ * `input` reads standard input, and is called once at most.
  */
-export function readDocuments(paths: readonly string[]): Documents {
-  const found = paths.flatMap(filesOf).map((path) => documentsIn(path, textOf(path)));
+export async function readDocuments(paths: readonly string[], input: () => Promise<string>): Promise<Documents> {
+  const piped = paths.includes('-') ? await input() : '';
+  const found = [...new Set(paths)]
+    .flatMap(filesOf)
+    .map((path) => documentsIn(path, path === '-' ? piped : textOf(path)));
   const documents = found.flatMap((each) => each.documents);
   const problems = found.flatMap((each) => each.problems);
   if (problems.length === 0 && !documents.some(({ manifest }) => manifest.apiVersion === API_VERSION))
@@ -76,7 +81,7 @@ function filesOf(path: string): readonly string[] {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch (error) {
     throw new UsageError(`${path} cannot be read: ${messageOf(error).split('\n')[0]}`);
   }
@@ -166,17 +171,39 @@ function isWanted(value: unknown): boolean {
   );
 }
 
-/** Sets an apiVersion and a name, so that other mistakes can be reported too; undefined if the kind does not say which. */
+/** Puts right what is outside the spec, so that other mistakes can be reported too; undefined if the kind does not say which. */
 function mendedDocument(value: unknown): object | undefined {
   if (!isRecord(value) || !KINDS.includes(String(value['kind']))) return undefined;
-  const metadata = isRecord(value['metadata']) ? value['metadata'] : {};
-  const manifest = { ...value, apiVersion: API_VERSION };
-  if (hasName(metadata)) return { manifest };
-  return { manifest: { ...manifest, metadata: { ...metadata, name: 'nameless' } }, isNameless: true };
+  const { namespace, labels, annotations, ...metadata } = isRecord(value['metadata']) ? value['metadata'] : {};
+  const mended = {
+    ...metadata,
+    ...(typeof namespace === 'string' ? { namespace } : {}),
+    labels: textsIn(labels),
+    annotations: textsIn(annotations),
+  };
+  const spec = value['spec'] ?? Object.entries(value).find(([field]) => meantBy(field, value) === 'spec')?.[1];
+  const manifest = { apiVersion: API_VERSION, kind: value['kind'], spec, status: value['status'] };
+  if (hasName(mended)) return { manifest: { ...manifest, metadata: mended } };
+  return { manifest: { ...manifest, metadata: { ...mended, name: 'nameless' } }, isNameless: true };
 }
 
+function textsIn(values: unknown): object {
+  const texts = isRecord(values) ? Object.entries(values).filter(([, each]) => typeof each === 'string') : [];
+  return Object.fromEntries(texts);
+}
+
+/** The name of an object is part of a path. */
 function hasName(metadata: unknown): metadata is { readonly name: string } {
-  return isRecord(metadata) && typeof metadata['name'] === 'string' && metadata['name'] !== '';
+  const name = isRecord(metadata) ? metadata['name'] : undefined;
+  return typeof name === 'string' && /^[^/%]+$/.test(name) && name !== '.' && name !== '..';
+}
+
+const FIELDS = ['apiVersion', 'kind', 'metadata', 'spec', 'status'];
+
+/** The field of an object that was probably meant by one that it does not have, unless that one is set too. */
+function meantBy(field: string, value: Readonly<Record<string, unknown>>): string | undefined {
+  const meant = FIELDS.includes(field) ? undefined : nearest(field, FIELDS);
+  return meant !== undefined && value[meant] === undefined ? meant : undefined;
 }
 
 /** Mistakes for which the API server would reject the object without looking further. */
@@ -188,10 +215,47 @@ function problemsOf(value: unknown): readonly string[] {
   const problems: string[] = [];
   if (isOurs(value) && apiVersion !== API_VERSION) problems.push(`apiVersion ${shown(apiVersion)}: use ${API_VERSION}`);
   if (isOurs(value) && !KINDS.includes(String(kind))) problems.push(`kind ${shown(kind)}: use ${KINDS.join(', ')}`);
-  const name = isRecord(metadata) ? metadata['name'] : undefined;
-  if (!hasName(metadata)) problems.push(`metadata.name ${shown(name)}: set it to a string`);
+  const { name, namespace } = isRecord(metadata) ? metadata : {};
+  if (!hasName(metadata))
+    problems.push(`metadata.name ${shown(name)}: set it to a string${name ? ', without / and %' : ''}`);
+  if (!isTextOrAbsent(namespace)) problems.push(`metadata.namespace ${shown(namespace)}: ${IN_QUOTES}`);
+  problems.push(...notTexts(value), ...(isOurs(value) ? unknownFields(value) : []));
   const what = KINDS.includes(String(kind)) ? `${[kind, ...(hasName(metadata) ? [name] : [])].join(' ')}: ` : '';
   return problems.map((problem) => `${what}${problem}`);
+}
+
+/** Values such as `true` and `1` where the API server takes texts only. */
+function notTexts({ metadata, ...value }: Readonly<Record<string, unknown>>): readonly string[] {
+  const { labels, annotations } = isRecord(metadata) ? metadata : {};
+  const ofMetadata = Object.entries({ labels, annotations }).flatMap(([field, values]) => {
+    if (values === undefined || values === null) return [];
+    if (!isRecord(values)) return [`metadata.${field} ${shown(values)}: write an object`];
+    return wrongIn(values).map(([name, each]) => `metadata.${field}: ${name} ${shown(each)}: ${IN_QUOTES}`);
+  });
+  // Their values may be secret.
+  const ofData = ['data', 'stringData'].flatMap((field) => {
+    const values = isOurs(value) ? undefined : value[field];
+    return isRecord(values) ? wrongIn(values).map(([name]) => `${field}: ${name} is not a string: ${IN_QUOTES}`) : [];
+  });
+  return [...ofMetadata, ...ofData];
+}
+
+const IN_QUOTES = 'write a string, in quotes';
+
+function wrongIn(values: Readonly<Record<string, unknown>>): readonly (readonly [string, unknown])[] {
+  return Object.entries(values).filter(([, each]) => !isTextOrAbsent(each));
+}
+
+function isTextOrAbsent(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string';
+}
+
+function unknownFields(value: Readonly<Record<string, unknown>>): readonly string[] {
+  const unknown = Object.keys(value).filter((field) => !FIELDS.includes(field));
+  return unknown.map((field) => {
+    const meant = meantBy(field, value);
+    return `there is no field ${field}: ${meant === undefined ? 'correct its name, or remove it' : `did you mean ${meant}?`}`;
+  });
 }
 
 function shown(value: unknown): string {

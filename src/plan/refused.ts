@@ -19,10 +19,13 @@ export interface Refused {
 }
 
 /** `.spec.storageSizeGB: expected numeric (int or float), got string`: from the type checker of server-side apply. */
-const TYPED = /\.(spec\.[\w.[\]]+): ([^\n]*)/g;
+const TYPED = /(?<=\s)\.([\w.[\]]+): ([^\n]*)/g;
 
 /** `strict decoding error: unknown field "spec.nonsense"`: the answer to a patch with fieldValidation=Strict. */
 const UNKNOWN = /unknown field "([\w.[\]]+)"/g;
+
+/** The whole object, which comes before what is wrong in the answer to a patch that cannot be read. */
+const WHOLE_OBJECT = /^Invalid value: "(?:\\.|[^"\\])*": /;
 
 /** The fields that the error complains about. */
 export function refusedFields(
@@ -35,7 +38,10 @@ export function refusedFields(
   const strict = error.fields.flatMap(({ message }) => [...message.matchAll(UNKNOWN)].map(([, field = '']) => field));
   if (strict.length > 0) return strict.map((field) => unknownField(definition, manifest, field));
   if (error.fields.length > 0)
-    return error.fields.map(({ field, message }) => ({ field, text: `${field}: ${message}`, isRule: true }));
+    return error.fields.map(({ field, message }) => {
+      const text = field === 'patch' ? message.replace(WHOLE_OBJECT, '') : `${field}: ${message}`;
+      return { field, text, isRule: true };
+    });
   return [...error.message.matchAll(TYPED)].map(([, field = '', message = '']) => {
     if (message.includes('not declared in schema')) return unknownField(definition, manifest, field);
     return { field, text: `${field} cannot be ${JSON.stringify(valueAt(manifest, field))}: ${message}` };
@@ -52,8 +58,12 @@ function unknownField(definition: ResourceDefinition, manifest: Manifest, field:
   return { field, text, meant: isSet ? undefined : meant };
 }
 
+/** The fields of metadata that people write. */
+const METADATA = ['name', 'namespace', 'labels', 'annotations'];
+
 /** The fields that an object at this path, such as `spec.apiTokens[1]`, can have. */
 function namesIn(definition: ResourceDefinition, path: string): readonly string[] {
+  if (path === 'metadata') return METADATA;
   const within = `${path.replace(/\[\d+\]/g, '[]')}.`;
   return fieldsOf(resourceSchema(definition), '')
     .map((field) => field.path.slice(1))

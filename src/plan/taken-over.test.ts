@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aWorld, ON_ORDERS, type Specs } from '../../test/support/planned-world.ts';
+import { aWorld, ON_ORDERS, SPACE, type Specs } from '../../test/support/planned-world.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import { SECRETS } from '../kube/api.ts';
 import type { PlannedObject } from './objects.ts';
@@ -142,6 +142,46 @@ describe('makePlan() of a cluster that is taken over', () => {
     const planned = await makePlan({ ...rest, objects: accepted }, world.clock);
     expect(endsOf(planned)).toContain('DatabaseCluster shop/orders Running');
     expect(planned.notes).toHaveLength(1);
+    await world.end();
+  });
+});
+
+describe('makePlan() of users and databases that others made', () => {
+  // Its servers are looked at regularly.
+  const LOOKED_AT = { ...SPACE, baseURL: 'https://cloud.simulator.test', verifyInterval: '10m' };
+  const SPECS: Specs = {
+    'DatabaseSpace production': LOOKED_AT,
+    [CLUSTER]: CLUSTER_SPEC,
+    'DatabaseUser app': { ...ON_ORDERS, deletionPolicy: 'Retain' },
+    'Database orders': ON_ORDERS,
+  };
+  const ADOPTED: Specs = {
+    ...SPECS,
+    'DatabaseUser app': { ...ON_ORDERS, deletionPolicy: 'Retain', adoptionPolicy: 'IfExists' },
+    'Database orders': { ...ON_ORDERS, adoptionPolicy: 'IfExists' },
+  };
+
+  it('leaves them alone, as the objects say that they exist, and takes them over as it would be done', async () => {
+    const world = await aWorld(SPECS);
+    await world.remove('DatabaseUser app');
+    await world.remove('Database orders');
+    // With its password, the user could be taken for the object's.
+    world.kube.remove(SECRETS, { namespace: 'shop', name: 'app-connection' });
+    await world.apply(SPECS);
+    const planned = await plan(world, SPECS);
+    expect(stepsOf(planned)).toEqual([]);
+    expect(endsOf(planned)).toEqual([
+      'DatabaseSpace shop/production Observed',
+      'DatabaseCluster shop/orders Running',
+      'Database shop/orders DatabaseExists',
+      'DatabaseUser shop/app UserExists',
+    ]);
+    const adopting = await plan(world, ADOPTED);
+    expect(endsOf(adopting).slice(2)).toEqual([
+      'DatabaseUser shop/app LoginWorks',
+      'Database shop/orders DatabaseReady',
+    ]);
+    expect(stepsOf(adopting)).toEqual(await done(world, ADOPTED));
     await world.end();
   });
 });

@@ -13,11 +13,17 @@ export interface Flag {
   /** For --help: what the flag does; `…` marks where a value follows. */
   readonly about: string;
   readonly multiple?: boolean;
+  /** For completion: what its value can be, if that is known. */
+  readonly values?: readonly string[] | 'files';
 }
 
 /** The flags of every command that talks to a cluster, as in kubectl. */
 export const CONNECTION_FLAGS = {
-  kubeconfig: { type: 'string', about: 'kubeconfig file (default: KUBECONFIG, or the usual file)' },
+  kubeconfig: {
+    type: 'string',
+    about: 'kubeconfig file (default: KUBECONFIG, or the usual file)',
+    values: 'files',
+  },
   context: { type: 'string', about: 'context of the kubeconfig (default: the current one)' },
   namespace: { type: 'string', short: 'n', about: 'namespace (default: that of the context)' },
 } as const satisfies Readonly<Record<string, Flag>>;

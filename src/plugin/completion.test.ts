@@ -5,8 +5,20 @@ const sources: Sources = {
   commands: ['status', 'suspend', 'query'],
   command: async (name) =>
     ({
-      status: { flags: ['watch', 'namespace'], takes: 'objects' } as const,
-      query: { flags: [], takes: 'cluster' } as const,
+      status: {
+        flags: { watch: { type: 'boolean', short: 'w', about: '' }, namespace: { type: 'string', about: '' } },
+        takes: 'objects',
+      } as const,
+      plan: {
+        flags: {
+          filename: { type: 'string', short: 'f', about: '', values: 'files' },
+          output: { type: 'string', short: 'o', about: '', values: ['json', 'yaml'] },
+          'allowed-base-urls': { type: 'string', about: '' },
+        },
+        takes: 'objects',
+      } as const,
+      suspend: { flags: {}, takes: 'objects', kinds: ['databasecluster'] } as const,
+      query: { flags: {}, takes: 'cluster' } as const,
     })[name],
   kinds: ['databasecluster', 'databasespace'],
   names: async (kind, connection) => {
@@ -31,6 +43,13 @@ describe('completionsOf()', () => {
       ['--context=c', 'status', '-n', 'shop', '--kubeconfig', 'k', 'databasespace/'],
       ['databasespace/--context=c -n shop --kubeconfig k'],
     ],
+    ['kinds that the command works on', ['suspend', ''], ['databasecluster/']],
+    ['files after a flag that names one', ['plan', '-f', ''], 'files'],
+    ['files before the command too', ['--kubeconfig', 'k'], 'files'],
+    ['the values of a flag', ['plan', '--output', ''], ['json', 'yaml']],
+    ['the values of a flag that begin like this', ['plan', '-n', 'shop', '-o', 'y'], ['yaml']],
+    ['nothing for any other value of a flag', ['plan', '--allowed-base-urls', ''], []],
+    ['objects after a flag that takes no value', ['status', '-w', 'databases'], ['databasespace/']],
     ['nothing for a word that is none of these', ['status', '--namespace', ''], []],
     ['nothing for a command that does not exist', ['nothing', ''], []],
   ])('offers %s', async (_what, words, expected) => {

@@ -1,11 +1,12 @@
-import { connectionIn } from './arguments.ts';
+import { CONNECTION_FLAGS, connectionIn, type Flag } from './arguments.ts';
 
 /** What completion needs to know of a command. */
 export interface Completable {
-  /** Flags without dashes; `file`: a path follows. */
-  readonly flags: readonly string[];
-  /** What its arguments are: objects of any kind, names of one kind, or nothing. */
+  readonly flags: Readonly<Record<string, Flag>>;
+  /** What its arguments are: objects, names of one kind, or nothing. */
   readonly takes: 'objects' | 'cluster' | 'space' | 'nothing';
+  /** Singular names of the kinds that such an object may have; undefined: all. */
+  readonly kinds?: readonly string[] | undefined;
 }
 
 export interface Sources {
@@ -18,21 +19,24 @@ export interface Sources {
   names(kind: string, connection: readonly string[]): Promise<readonly string[]>;
 }
 
-/** What can come next. `words`: everything after the program's name; the last may be incomplete or empty. */
-export async function completionsOf(words: readonly string[], sources: Sources): Promise<readonly string[]> {
+/** What can come next: words, or the name of a file. `words`: everything after the program's name; the last may be incomplete or empty. */
+export async function completionsOf(words: readonly string[], sources: Sources): Promise<readonly string[] | 'files'> {
   const part = words.at(-1) ?? '';
   const beginning = (candidates: readonly string[]) => candidates.filter((each) => each.startsWith(part)).toSorted();
+  const valuesOf = (values: Flag['values'] = []) => (values === 'files' ? values : beginning(values));
   const { flags, others, isOpen } = connectionIn(words.slice(0, -1));
   const names = (kind: string) => sources.names(kind, flags);
-  if (isOpen) return [];
+  if (isOpen) return valuesOf(openFlag(words, CONNECTION_FLAGS)?.values);
   if (others.length === 0) return beginning(sources.commands);
   const command = await sources.command(others[0] ?? '');
   if (command === undefined) return [];
-  if (part.startsWith('-')) return beginning([...command.flags, 'help'].map((flag) => `--${flag}`));
+  const open = openFlag(words, command.flags);
+  if (open !== undefined) return valuesOf(open.values);
+  if (part.startsWith('-')) return beginning([...Object.keys(command.flags), 'help'].map((flag) => `--${flag}`));
   switch (command.takes) {
     case 'objects': {
       const slash = part.indexOf('/');
-      if (slash < 0) return beginning(sources.kinds.map((kind) => `${kind}/`));
+      if (slash < 0) return beginning((command.kinds ?? sources.kinds).map((kind) => `${kind}/`));
       const kind = part.slice(0, slash);
       return beginning((await names(kind)).map((name) => `${kind}/${name}`));
     }
@@ -45,6 +49,15 @@ export async function completionsOf(words: readonly string[], sources: Sources):
     default:
       return command.takes satisfies never;
   }
+}
+
+/** The flag right before the last word, if that word is its value. */
+function openFlag(words: readonly string[], flags: Readonly<Record<string, Flag>>): Flag | undefined {
+  const before = words.at(-2);
+  return Object.entries(flags).find(
+    ([name, { type, short }]) =>
+      type === 'string' && (before === `--${name}` || (short !== undefined && before === `-${short}`)),
+  )?.[1];
 }
 
 /** Scripts that ask the program itself. */

@@ -36,7 +36,7 @@ describe('explainText()', () => {
     expect(text).toContain('Declared\n  machineType  large');
     expect(text).toContain('a person must act first');
     expect(text).toContain(
-      'kubectl annotate databasecluster orders --namespace shop --overwrite mooring.dev/reconcile-at=',
+      'kubectl annotate databasecluster.mooring.dev orders --namespace shop --overwrite mooring.dev/reconcile-at=',
     );
   });
 
@@ -66,7 +66,7 @@ describe('explainText()', () => {
       'It is left alone. To take it over, annotate mooring.dev/accept-identity=2026-11-21T10:00:00.000Z, but there is "b"';
     const item = anItem('DatabaseCluster', 'shop/orders', { ready: ['False', 'IdentityChanged', message] });
     expect(explain(item)).toContain(
-      '  To take it over: kubectl annotate databasecluster orders --namespace shop --overwrite mooring.dev/accept-identity=2026-11-21T10:00:00.000Z\n',
+      '  To take it over: kubectl annotate databasecluster.mooring.dev orders --namespace shop --overwrite mooring.dev/accept-identity=2026-11-21T10:00:00.000Z\n',
     );
   });
 
@@ -181,7 +181,7 @@ Deletion
     expect(explain(item)).toContain(`
 Deletion
   Deletion began 30m ago, and the object is held by mooring.dev/cluster, example.com/audit
-  Mooring holds it until its work there is done. To remove it at once, and leave what it stands for as it is: kubectl annotate databasecluster orders --namespace shop mooring.dev/abandon=true
+  Mooring holds it until its work there is done. To remove it at once, and leave what it stands for as it is: kubectl annotate databasecluster.mooring.dev orders --namespace shop mooring.dev/abandon=true
   Held by others, not by Mooring: example.com/audit
 `);
     expect(explanationOf({ items: [item], hidden: new Set() }, item)).toMatchObject({

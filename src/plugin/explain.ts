@@ -1,4 +1,4 @@
-import { isOfGroup } from '../base/group.ts';
+import { GROUP, isOfGroup } from '../base/group.ts';
 import { isRecord } from '../base/is-record.ts';
 import { ABANDON, ACCEPT_IDENTITY, mistakesIn, RECONCILE_AT } from '../kube/annotations.ts';
 import { type Condition, isOwn } from '../kube/condition.ts';
@@ -74,9 +74,9 @@ function annotationLines({ metadata }: Item): readonly string[] {
   return mistakes === undefined ? [] : [mistakes];
 }
 
-/** The command to annotate the object. */
+/** The command to annotate the object. It names the group, as kubectl may know a kind Database of another operator. */
 function annotate({ kind, metadata }: Item, what: string): string {
-  return `kubectl annotate ${kind.toLowerCase()} ${metadata.name} --namespace ${metadata.namespace ?? ''} ${what}`;
+  return `kubectl annotate ${kind.toLowerCase()}.${GROUP} ${metadata.name} --namespace ${metadata.namespace ?? ''} ${what}`;
 }
 
 /** What holds up its deletion, and how to delete it all the same. */

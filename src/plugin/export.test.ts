@@ -2,8 +2,9 @@ import { loadAll } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { anItem } from '../../test/support/items.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import { placeOf } from '../kinds/databasespace/place.ts';
 import { parseSpec } from '../kube/definition.ts';
-import { exportText } from './export.ts';
+import { clustersAt, exportText } from './export.ts';
 
 const cluster = {
   id: 'old_reports',
@@ -98,5 +99,26 @@ describe('exportText()', () => {
   it('gives no two manifests the same name', () => {
     const ids = ['a_b', 'a-b'].map((id) => ({ ...cluster, id }));
     expect(exported(ids, [], options).map(({ metadata }) => metadata.name)).toEqual(['a-b', 'a-b-2']);
+  });
+});
+
+describe('clustersAt()', () => {
+  it('returns the clusters of every DatabaseSpace that names the same space in the cloud', () => {
+    const place = { baseURL: 'https://cloud.example.com', teamID: 'acme', spaceID: 'production' };
+    const spaces = [
+      anItem('DatabaseSpace', 'platform/production', { spec: place }),
+      anItem('DatabaseSpace', 'shop/again', { spec: { ...place, baseURL: 'https://cloud.example.com/' } }),
+      anItem('DatabaseSpace', 'shop/staging', { spec: { ...place, spaceID: 'staging' } }),
+      anItem('DatabaseSpace', 'shop/broken', { spec: { baseURL: 1 } }),
+    ];
+    const at = (key: string, spaceRef: object) => anItem('DatabaseCluster', key, { spec: { spaceRef } });
+    const clusters = [
+      at('shop/one', { name: 'production', namespace: 'platform' }),
+      at('shop/two', { name: 'again' }),
+      at('shop/three', { name: 'staging' }),
+      at('platform/four', { name: 'production' }),
+    ];
+    const found = clustersAt(placeOf(place), spaces, clusters);
+    expect(found.map(({ key }) => key)).toEqual(['shop/one', 'shop/two', 'platform/four']);
   });
 });

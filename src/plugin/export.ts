@@ -5,7 +5,9 @@ import { printableCell } from '../base/printable.ts';
 import type { Cluster } from '../cloud/schema.ts';
 import { machineTypes } from '../kinds/databasecluster/offerings.ts';
 import { CLUSTER_ID, databaseClusterDefinition, MAX_CLUSTER_ID } from '../kinds/databasecluster/schema.ts';
-import type { Item } from './inventory.ts';
+import { isSamePlace, type Place } from '../kinds/databasespace/place.ts';
+import { placeNamedBy } from '../kinds/databasespace/places.ts';
+import { type Item, nameOf } from './inventory.ts';
 
 export interface ExportOptions {
   /** Where the manifests will be applied. */
@@ -44,6 +46,19 @@ export function exportText(clusters: readonly Cluster[], objects: readonly Item[
   if (clusters.length === 0) return '# Nothing: the space has no clusters.\n';
   if (documents.length === 0) return left === '' ? '# Nothing: every cluster of the space has an object.\n' : left;
   return INTRO + left + documents.map((each) => `---\n${dump(each, { lineWidth: 120, noRefs: true })}`).join('');
+}
+
+/** The clusters of all DatabaseSpaces that name the place: the operator counts these too. */
+export function clustersAt(place: Place, spaces: readonly Item[], clusters: readonly Item[]): readonly Item[] {
+  const names = new Set(
+    spaces
+      .filter((space) => {
+        const named = placeNamedBy(space);
+        return named !== undefined && isSamePlace(named, place);
+      })
+      .map(nameOf),
+  );
+  return clusters.filter(({ parent }) => parent !== undefined && names.has(parent));
 }
 
 /** The id of the cluster that the object stands for or wants. */

@@ -114,7 +114,10 @@ export async function notThereText(
   return notThere(nodeName(definition.kind, objectKey(namespace, name)), names);
 }
 
-/** The names in the namespace, to suggest one instead of a name that does not exist; empty if they may not be listed. */
+/**
+ * The names in the namespace, to suggest one instead of a name that does not exist; empty if they may not be listed. Throws
+ * KubeError 404 if the API server does not serve the kind, as that is then the reason.
+ */
 export async function namesIn(
   api: KubeApi,
   definition: ResourceDefinition,
@@ -125,7 +128,7 @@ export async function namesIn(
     const { items } = await api.list(resourceOf(definition), { namespace, limit: MANY }, signal);
     return items.map(({ metadata }) => metadata.name);
   } catch (error) {
-    if (error instanceof KubeError) return [];
+    if (error instanceof KubeError && error.status !== 404) return [];
     throw error;
   }
 }

@@ -70,9 +70,11 @@ export function parseName(word: string, { kind, singular }: ResourceDefinition):
 }
 
 function definitionOf(word: string): ResourceDefinition {
-  const wanted = word.toLowerCase().split('.')[0] ?? '';
-  const found = definitions.find(({ plural, singular, shortNames }) =>
-    [plural, singular, ...shortNames].includes(wanted),
+  const [wanted = '', ...place] = word.toLowerCase().split('.');
+  // Other operators have a kind Database too.
+  const isOurs = ['', GROUP, `${VERSION}.${GROUP}`].includes(place.join('.'));
+  const found = definitions.find(
+    ({ plural, singular, shortNames }) => isOurs && [plural, singular, ...shortNames].includes(wanted),
   );
   if (found !== undefined) return found;
   const names = definitions.map(({ singular, shortNames }) => [singular, ...shortNames].join(' or '));

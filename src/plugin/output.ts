@@ -3,7 +3,7 @@ import { type Arguments, type Flag, UsageError } from './arguments.ts';
 
 /** The flag of commands that print text for people, or this for programs. */
 export const OUTPUT = {
-  output: { type: 'string', short: 'o', about: 'json or yaml instead of text' },
+  output: { type: 'string', short: 'o', about: 'json or yaml instead of text', values: ['json', 'yaml'] },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export type Output = 'text' | 'json' | 'yaml';

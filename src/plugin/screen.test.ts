@@ -1,15 +1,19 @@
 import { expect, test } from 'vitest';
 import { screenOn } from './screen.ts';
 
-/** Draws in a window with this many rows; undefined: unknown. */
-function drawn(rows: number | undefined, ...texts: Parameters<ReturnType<typeof screenOn>['draw']>): string {
+type Texts = Parameters<ReturnType<typeof screenOn>['draw']>;
+
+/** Draws in a window with this many rows and columns; undefined: unknown. */
+function drawnIn(window: { readonly rows?: number | undefined; readonly columns?: number }, ...texts: Texts): string {
   let written = '';
   const write = (text: string) => {
     written += text;
   };
-  screenOn(write, () => rows, true).draw(...texts);
+  screenOn(write, () => ({ rows: undefined, columns: undefined, ...window }), true).draw(...texts);
   return written;
 }
+
+const drawn = (rows: number | undefined, ...texts: Texts) => drawnIn({ rows }, ...texts);
 
 const [BEFORE, AFTER] = ['\u001B[H\u001B[J\u001B[?7l', '\u001B[?7h'];
 
@@ -29,4 +33,14 @@ test('A screen shows what fits in its window, says how much does not, and always
 
 test('A screen follows only our own control sequences, whatever is written on it', () => {
   expect(drawn(5, 'a\u001B[31mb\u001B[0m\u001B[2Jc')).toBe(`${BEFORE}a\u001B[31mb\u001B[0m\\u001b[2Jc\n${AFTER}`);
+});
+
+test('A screen cuts lines at the width of its window, as the terminal would write their end over the last column', () => {
+  const lines = (columns: number, text: string) => drawnIn({ columns }, text).slice(BEFORE.length, -AFTER.length - 1);
+  expect(lines(10, '0123456789\n0123456789a')).toBe('0123456789\n012345678…');
+  expect(lines(10, '\u001B[31m0123\u001B[0m 56789abc\u001B[32m d\u001B[0m')).toBe(
+    '\u001B[31m0123\u001B[0m 5678…\u001B[32m\u001B[0m',
+  );
+  expect(lines(5, '└─ 数据库')).toBe('└─ …');
+  expect(lines(0, '0123456789')).toBe('0123456789');
 });

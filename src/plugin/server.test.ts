@@ -31,7 +31,8 @@ async function aNamespace(users: Readonly<Record<string, boolean>>, reason = 'Lo
       { metadata: { resourceVersion }, status },
       { subresource: 'status' },
     );
-    const texts = { username: name, password: 'sesame', uri: URI };
+    // As while the password is being replaced.
+    const texts = { username: name, password: 'sesame', nextPassword: 'coming', uri: URI };
     const data = Object.fromEntries(
       Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
     );
@@ -54,7 +55,9 @@ async function aNamespace(users: Readonly<Record<string, boolean>>, reason = 'Lo
 describe('sessionFor()', () => {
   it('says that the cluster is suspended before it calls a server that does not run', async () => {
     const { sign, asked } = await aNamespace({ app: true }, 'ClusterSuspended');
-    await expect(sign()).rejects.toThrow('is suspended: kubectl mooring resume databasecluster/orders');
+    await expect(sign()).rejects.toThrow(
+      'is suspended: kubectl mooring resume databasecluster/orders --namespace shop',
+    );
     expect(asked).toEqual([]);
   });
 

@@ -14,6 +14,7 @@ import type { KubeApi } from '../kube/api.ts';
 import { findStatusCondition } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import { itemOf } from './inventory.ts';
+import { commandFor } from './kinds.ts';
 import { readSpace, type SpaceDependencies } from './space.ts';
 
 export interface ServerTarget {
@@ -55,7 +56,8 @@ export async function sessionFor(
       return session;
     } catch (error) {
       // During a replacement, the other password may be right.
-      if (index === passwords.length - 1) throw withHelp(error, baseURL, target);
+      const isRefused = error instanceof ApiError && error.kind === 'unauthorized';
+      if (!isRefused || index === passwords.length - 1) throw withHelp(error, baseURL, target);
     }
   }
   throw new Error(`Secret "${secretName}" holds no password yet: its DatabaseUser says why`);
@@ -103,8 +105,11 @@ async function connectionSecret(api: KubeApi, { namespace, cluster, user }: Serv
     throw new Error(
       `DatabaseUser "${user}" of cluster "${cluster}" has no Secret that works (those that have: ${names})`,
     );
-  if (findStatusCondition(found.status.conditions, 'Ready')?.reason === CLUSTER_SUSPENDED)
-    throw new Error(`DatabaseCluster "${cluster}" is suspended: kubectl mooring resume databasecluster/${cluster}`);
+  if (findStatusCondition(found.status.conditions, 'Ready')?.reason === CLUSTER_SUSPENDED) {
+    const { kind } = databaseClusterDefinition;
+    const resume = commandFor('resume', { kind, metadata: { name: cluster, namespace } });
+    throw new Error(`DatabaseCluster "${cluster}" is suspended: ${resume}`);
+  }
   return found.status.binding.name;
 }
 

@@ -61,13 +61,17 @@ const GAP = '  ';
 const LEAST = 10;
 
 function cut(text: string, room: number): string {
-  if (room < LEAST) return text;
+  return room < LEAST ? text : `${beginningOf(text, room - 1).trimEnd()}…`;
+}
+
+/** As much of the text as takes at most `room` columns. */
+export function beginningOf(text: string, room: number): string {
   let shown = '';
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (stringWidth(shown + segment) >= room) break;
+    if (stringWidth(shown + segment) > room) break;
     shown += segment;
   }
-  return `${shown.trimEnd()}…`;
+  return shown;
 }
 
 /** Formats ages as kubectl does: 12s, 5m, 3h, 2d. */

@@ -189,6 +189,17 @@ test('Controller remembers nothing that a pass learned about an object that was 
   expect(calls).toEqual(['forget ns/a, deleted', 'observe']);
 });
 
+test('Controller remembers nothing of an object that went back to an earlier version, as after a restore of the server', async () => {
+  const { create, change, informer, clock, calls } = await aController();
+  await create('a');
+  const former = informer.store.get('ns/a');
+  await change('a', { metadata: { labels: { x: 'y' } } });
+  if (former === undefined) expect.fail('There is no toy');
+  informer.store.apply(former, true);
+  await clock.settle();
+  expect(calls).toEqual(['observe', 'observe', 'forget ns/a, deleted', 'observe']);
+});
+
 test('Controller forgets what is gone for good, even if another process had it', async () => {
   const { create, controller, api, clock, calls, logged } = await aController();
   await create('a');

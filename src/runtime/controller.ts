@@ -21,7 +21,7 @@ import { Mistakes } from '../kube/annotations.ts';
 import { type KubeApi, KubeError } from '../kube/api.ts';
 import { parseStatus } from '../kube/definition.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
-import { isNews } from '../kube/predicate.ts';
+import { goesOn, isNews } from '../kube/predicate.ts';
 import { type ObjectRecord, recordReader } from '../kube/record.ts';
 import { tells, type Untold } from '../kube/untold.ts';
 import type { EventRecorder } from './event-recorder.ts';
@@ -323,8 +323,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** client-go's OnAdd, OnUpdate and OnDelete. */
   #onChange(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): void {
     const status = this.#refer(key, before, after);
-    // A new object in its place owes nothing to it.
-    if (before !== undefined && before.metadata.uid !== after?.metadata.uid) {
+    // What takes its place owes nothing to it.
+    if (before !== undefined && !goesOn(before, after)) {
       this.forget(key, 'deleted');
       if (this.queue.isInHand(key)) this.#replaced.add(key);
     }

@@ -198,6 +198,36 @@ test('An Informer goes back to what a list without a version says, even behind i
   stop.abort();
 });
 
+test('An Informer goes back to what a list of a later version says: the server was restored, and its versions were bumped', async () => {
+  const { informer, names, add, api, clock, stop } = anInformer();
+  await add('one', 'kept');
+  await add('one', 'changed');
+  const { version } = api;
+  const ref = { namespace: 'one', name: 'changed' };
+  const before = (await api.get(SECRETS, ref))?.metadata.resourceVersion;
+  await add('one', 'later');
+  await api.patch(SECRETS, ref, { metadata: { labels: { x: 'y' } } });
+  void informer.run(stop.signal);
+  await informer.synced;
+  await clock.settle();
+  const told: unknown[] = [];
+  informer.onChange((key, was, is) => told.push([key, was?.metadata.labels, is?.metadata.labels]));
+  api.restore(version);
+  api.initialized();
+  await clock.advance(60_000);
+  expect(names()).toEqual(['one/changed', 'one/kept']);
+  expect(informer.store.get('one/changed')?.metadata.resourceVersion).toBe(before);
+  expect(told).toEqual([
+    ['one/changed', { x: 'y' }, undefined],
+    ['one/later', undefined, undefined],
+  ]);
+  // From here on it goes on as usual.
+  const written = await api.patch(SECRETS, ref, { metadata: { labels: { x: 'z' } } });
+  await clock.settle();
+  expect(informer.store.get('one/changed')?.metadata.resourceVersion).toBe(written.metadata.resourceVersion);
+  stop.abort();
+});
+
 /** Makes the API refuse every list that must be at least as new as some version. */
 function knowsNoVersion(api: FakeKube): void {
   const watch = api.watch.bind(api);

@@ -5,6 +5,7 @@
 
 import { forAll } from '../base/errors.ts';
 import type { AnyObject } from '../kube/api.ts';
+import { Listing } from '../kube/listing.ts';
 import { keyOf, type ObjectKey, splitKey } from '../kube/object.ts';
 import { type ReflectorEvent, type ReflectorOptions, runReflector } from './reflector.ts';
 import { Store, type StoreChange } from './store.ts';
@@ -22,8 +23,8 @@ export class Informer<T extends AnyObject> {
   readonly #handlers: StoreChange<T>[] = [];
   /** Scopes whose first list has not ended. */
   readonly #unsynced: Set<string | undefined>;
-  /** Scopes with a list under way that asks for what is true now, and what we have written since, which it may not know. */
-  readonly #ownSince = new Map<string | undefined, Set<ObjectKey>>();
+  /** By scope, the list that is under way. */
+  readonly #listings = new Map<string | undefined, Listing<T>>();
   readonly #synced = Promise.withResolvers<void>();
   readonly synced = this.#synced.promise;
 
@@ -44,7 +45,7 @@ export class Informer<T extends AnyObject> {
 
   /** Like Store.applyOwnWrite, for an answer as received. */
   applyOwnWrite(answer: AnyObject): void {
-    for (const own of this.#ownSince.values()) own.add(keyOf(answer));
+    for (const listing of this.#listings.values()) listing.wrote(keyOf(answer));
     this.store.applyOwnWrite(this.#options.transform(answer));
   }
 
@@ -61,14 +62,16 @@ export class Informer<T extends AnyObject> {
   async #handle(namespace: string | undefined, event: ReflectorEvent<T>): Promise<void> {
     switch (event.type) {
       case 'listing':
-        // Until a list succeeds, each that follows counts as such a list.
-        if (event.isNewest) this.#ownSince.set(namespace, new Set());
+        this.#listings.set(namespace, new Listing(event.isNewest, this.#listings.get(namespace)));
         return;
-      case 'applied':
-        this.store.apply(event.object, this.#ownSince.get(namespace)?.has(keyOf(event.object)) === false);
+      case 'applied': {
+        const isTaken = this.store.apply(event.object);
+        this.#listings.get(namespace)?.told(event.object, isTaken);
         return;
+      }
       case 'listed': {
-        this.#ownSince.delete(namespace);
+        await this.store.goBack((here) => this.#listings.get(namespace)?.replacing(here, event.resourceVersion));
+        this.#listings.delete(namespace);
         const isOurs = (key: ObjectKey) => namespace === undefined || splitKey(key).namespace === namespace;
         await this.store.retain(event.keys, isOurs);
         if (this.#unsynced.delete(namespace) && this.hasSynced()) this.#synced.resolve();

@@ -14,7 +14,7 @@ import { asTold, type Failure, failureOf, finalizerRefused, lastErrorOf } from '
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
 import { retryOnConflict } from '../kube/retry.ts';
 import { statusOf, statusPatch } from '../kube/status-patch.ts';
-import { failed, invalidSpec, particulars, reconciling } from '../kube/summary.ts';
+import { failed, invalidSpec, isReady, particulars, reconciling } from '../kube/summary.ts';
 import { droppedFrom, refusedWith, type Untold } from '../kube/untold.ts';
 import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
 
@@ -294,13 +294,6 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     this.#object = answer as KubeObject;
     this.#context.written(this.#object);
   }
-}
-
-/** Reports whether the object is Ready in its current generation and nobody asks for more. */
-function isReady(metadata: ObjectMeta, status: StatusBase): boolean {
-  const ready = findStatusCondition(status.conditions, 'Ready');
-  const isTrue = ready?.status === 'True' && ready.observedGeneration === (metadata.generation ?? 0);
-  return isTrue && !isAsked(metadata, status);
 }
 
 /** Drops the steps of a paused object. Steps are data, so this is done here once for all kinds. */

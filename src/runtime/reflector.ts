@@ -29,8 +29,8 @@ export type ReflectorEvent<T = AnyObject> =
   /** A list is about to be sent. `isNewest`: it asks for what is true now, whatever was seen before. */
   | { readonly type: 'listing'; readonly isNewest: boolean }
   | { readonly type: 'applied' | 'deleted'; readonly object: T }
-  /** A list has ended: only these objects exist, and each was reported. */
-  | { readonly type: 'listed'; readonly keys: ReadonlySet<ObjectKey> };
+  /** A list has ended: at that version only these objects exist, and each was reported. */
+  | { readonly type: 'listed'; readonly keys: ReadonlySet<ObjectKey>; readonly resourceVersion: string };
 
 export interface ReflectorOptions<T> {
   readonly api: KubeApi;
@@ -127,7 +127,7 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
   try {
     await onEvent({ type: 'listing', isNewest: notOlderThan === undefined });
     listed = await LISTS[by](api, resource, following(options, notOlderThan), tell, signal);
-    await onEvent({ type: 'listed', keys });
+    await onEvent({ type: 'listed', keys, resourceVersion: listed.resourceVersion });
     return { state: { phase: 'watch', ...listed } };
   } catch (error) {
     if (listed !== undefined) await close({ phase: 'watch', ...listed });

@@ -1,7 +1,7 @@
 /*
  * The objects of one kind as last seen: client-go's Store with DeltaFIFO's duties, as handlers also hear of what a list lacks.
- * - An object never goes back to an older version, however late a list or an answer arrives. The exception is a list that asked for what
- *   is true now (`evenIfOlder`; client-go lacks this and `#ended`). Resource versions of one resource are comparable numbers.
+ * - An object never goes back to an older version, however late a list or an answer arrives (client-go lacks this and `#ended`), unless
+ *   what is here never was (`evenIfOlder`). Resource versions of one resource are comparable numbers.
  * - Objects are kept packed and read when asked for: a caller may keep one, and nobody can change it.
  */
 
@@ -40,19 +40,19 @@ export class Store<T extends AnyObject> {
     return this.#objects.size;
   }
 
-  /** Takes an object from a list or a watch. `evenIfOlder`: a newer version here is void, as after a server was restored from a backup. */
-  apply(object: T, evenIfOlder = false): void {
+  /** Takes an object from a list or a watch; returns false if what is here is newer and stays. `evenIfOlder`: a newer version is void. */
+  apply(object: T, evenIfOlder = false): boolean {
     const key = keyOf(object);
     if (evenIfOlder) this.#ended.delete(key);
-    if (this.#ended.get(key) === object.metadata.uid) return;
+    if (this.#ended.get(key) === object.metadata.uid) return false;
     const before = this.get(key);
-    if (before !== undefined) {
-      const aheadBy = compareVersions(object.metadata, before.metadata);
-      // After a restore the same version may be another object's.
-      if (evenIfOlder ? aheadBy === 0 && object.metadata.uid === before.metadata.uid : aheadBy <= 0) return;
-    }
+    const aheadBy = before === undefined ? 1 : compareVersions(object.metadata, before.metadata);
+    // After a restore the same version may be another object's.
+    if (aheadBy === 0 && object.metadata.uid === before?.metadata.uid) return true;
+    if (aheadBy <= 0 && !evenIfOlder) return false;
     this.#objects.set(key, object);
     this.#onChange(key, before, frozen(object));
+    return true;
   }
 
   /**
@@ -78,6 +78,11 @@ export class Store<T extends AnyObject> {
     if (before === undefined || compareVersions(object.metadata, before.metadata) < 0) return;
     this.#objects.delete(key);
     this.#onChange(key, before, undefined);
+  }
+
+  /** Takes objects although newer versions are here, which are void, in slices. */
+  goBack(replacing: (here: (key: ObjectKey) => T | undefined) => Iterable<T> | undefined): Promise<void> {
+    return inSlices(replacing((key) => this.get(key)) ?? [], SLICE, (object) => void this.apply(object, true));
   }
 
   /** Drops the objects in `scope` that are not among `keys`, in slices, so that thousands of changes do not hold up other work. */

@@ -24,6 +24,8 @@ export interface Following {
   readonly sendInitialEvents?: boolean | undefined;
 }
 
+const BUMP = 1_000_000;
+
 /** What happened to all objects, in one order, and who watches. */
 export class FakeHistory {
   #version = 1;
@@ -65,6 +67,15 @@ export class FakeHistory {
   compact(): void {
     this.#oldest = this.#version;
     this.#told = this.#entries.length;
+  }
+
+  /** Forgets what came after this version, and goes on with much later ones. Ends every watch. Returns what is left. */
+  restore(version: number): readonly Entry[] {
+    const left = this.#entries.filter((entry) => entry.version <= version);
+    this.#entries.splice(0, this.#entries.length, ...left);
+    this.#version += BUMP;
+    this.restart();
+    return left;
   }
 
   restart(): void {

@@ -218,6 +218,26 @@ export class FakeKube implements KubeApi {
     this.#laggingAt = undefined;
   }
 
+  get version(): number {
+    return this.#history.version;
+  }
+
+  /**
+   * As after `etcdutl snapshot restore --bump-revision --mark-compacted`: objects are as they were at that version, with the versions
+   * that they had, and the server's own is far later. Until `initialized`, no watch begins.
+   */
+  restore(version: number): void {
+    this.#objects.clear();
+    this.#collections.clear();
+    for (const { plural, event } of this.#history.restore(version)) {
+      const { namespace = '', name } = event.object.metadata;
+      const path = `${plural}/${namespace}/${name}`;
+      if (event.type === 'DELETED') this.#objects.delete(path);
+      // The history only holds objects that were stored here.
+      else this.#objects.set(path, event.object as FakeObject);
+    }
+  }
+
   /** Ends every watch. Until `initialized`, no new one begins, and then only from the newest version. */
   restart(): void {
     this.#history.restart();

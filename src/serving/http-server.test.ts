@@ -45,6 +45,15 @@ test('serve() answers for its pages, and for nothing else', async () => {
   await close();
 });
 
+test('serve() answers HEAD as GET, without the page, and says what else a page takes', async () => {
+  const { server, close } = await aServer();
+  const head = await fetch(`http://${server.address}/bad`, { method: 'HEAD' });
+  expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([503, 'text/plain', '']);
+  const post = await fetch(`http://${server.address}/ok`, { method: 'POST' });
+  expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  await close();
+});
+
 test('serve() says so when the address is taken, and frees it when closed', async () => {
   const { server, close } = await aServer();
   await expect(serve(server.address, {})).rejects.toThrow('EADDRINUSE');

@@ -37,7 +37,7 @@ export function parseAddress(address: string): { readonly host: string | undefin
   return { host: match.groups?.['v6'] ?? (match.groups?.['host'] || undefined), port };
 }
 
-/** Serves GET for a few fixed paths, for metrics and probes. Rejects if it cannot listen there. */
+/** Serves GET and HEAD for a few fixed paths, for metrics and probes. Rejects if it cannot listen there. */
 export function serve(
   address: string,
   pages: Readonly<Record<string, () => Page | Promise<Page>>>,
@@ -88,8 +88,13 @@ async function answer(
 ): Promise<void> {
   const path = (request.url ?? '/').replace(/\?.*$/, '');
   const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-  if (page === undefined || request.method !== 'GET') {
-    response.writeHead(page === undefined ? 404 : 405, { 'content-type': 'text/plain' }).end();
+  if (page === undefined) {
+    response.writeHead(404, { 'content-type': 'text/plain' }).end();
+    return;
+  }
+  // Node sends no body in answer to HEAD.
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.writeHead(405, { 'content-type': 'text/plain', allow: 'GET, HEAD' }).end();
     return;
   }
   const refusal = await guard?.(path, request.headers.authorization);

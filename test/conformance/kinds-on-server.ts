@@ -55,8 +55,8 @@ export async function kindsOnServer(setting: ServerSetting): Promise<KindsOnServ
   const secrets = createSecrets(kube, secretsOf(kube));
   const logins = new Logins('', () => serverClientOf(setting));
   // As the space of that very server would have it, even with http.
-  const serverURL = () => setting.baseURL;
-  const connection = { factoryLogin: login, verifyIntervalMs: 0, logins: () => logins, serverURL };
+  const findServerURL = () => setting.baseURL;
+  const connection = { factoryLogin: login, verifyIntervalMs: 0, logins: () => logins, findServerURL };
   const shared: ServerWorld = {
     // Of a space, only what leads to the server matters here.
     connections: { get: () => connection } as unknown as SpaceConnections,

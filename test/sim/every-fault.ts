@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { playEvery, playReads } from './every.ts';
-import { type Effect, FAULT_NAMES, type Fault, isLogin, strikes } from './faults.ts';
+import { type Effect, EVERYWHERE, type Fault, isLogin, strikes } from './faults.ts';
 import { type Plan, parsePlan, textOf } from './plan.ts';
 import type { Read, ReadFault } from './reads.ts';
 import type { Run } from './run.ts';
@@ -57,7 +57,7 @@ export function describeEveryFault(
       return able.filter((_, at) => at !== effect.index % able.length);
     });
     const left: ReadonlySet<Fault> = new Set(isThorough ? [] : notItsTurn);
-    return [...(faults ?? FAULT_NAMES)].filter((fault) => !left.has(fault));
+    return [...(faults ?? EVERYWHERE)].filter((fault) => !left.has(fault));
   };
   describe('Every fault at every step', () => {
     it.each(scenarios.map(({ name }) => name))(

@@ -1,4 +1,4 @@
-import { type Effect, FAULT_NAMES, type Fault, NOTHING_ALONE, OF_SEVERAL, strikes } from './faults.ts';
+import { type Effect, EVERYWHERE, type Fault, NOTHING_ALONE, OF_SEVERAL, strikes } from './faults.ts';
 import type { Plan } from './plan.ts';
 import { READ_FAULTS_OF, type Read, type ReadFault, strikesRead, worthStriking } from './reads.ts';
 import { play, type Run } from './run.ts';
@@ -7,7 +7,7 @@ import { scenarioNamed } from './scenarios.ts';
 /** Plays a plan without faults, and then with every fault, or those of `faultsAt`, at every effect. */
 export async function* playEvery(
   base: Plan,
-  faultsAt: (effect: Effect, clean: Run) => Iterable<Fault> = () => FAULT_NAMES,
+  faultsAt: (effect: Effect, clean: Run) => Iterable<Fault> = () => EVERYWHERE,
 ): AsyncGenerator<Run> {
   const clean = await play(base);
   yield clean;

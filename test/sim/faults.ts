@@ -21,6 +21,8 @@ export const FAULTS = {
   gap: 'watches break for 30 s, and the events they missed are gone (410)',
   oldList: 'like gap, and for two minutes lists are as old as they may be',
   restart: 'the API server restarts: 429 until its storage is there, then 410',
+  restored:
+    "etcd is restored from a snapshot of six writes ago, as its manual says, and the API server's version is far ahead",
   apiOutage: 'nobody reaches the API server for three minutes',
   cloudOutage: 'nobody reaches the management API for ten minutes',
   serverOutage: 'nobody reaches a database server for five minutes',
@@ -52,8 +54,11 @@ export type Fault = keyof typeof FAULTS;
 
 export const FAULT_NAMES = Object.keys(FAULTS) as readonly Fault[];
 
+/** The faults that may strike anywhere. Not restored: what is lost with the writes cannot be known, so it breaks promises. */
+export const EVERYWHERE: readonly Fault[] = FAULT_NAMES.filter((name) => name !== 'restored');
+
 /** The faults that seeds choose from. Not stopMachine: where calls are slow, calls that were under way may do harm. */
-export const OF_CHANCE: readonly Fault[] = FAULT_NAMES.filter((name) => name !== 'stopMachine');
+export const OF_CHANCE: readonly Fault[] = EVERYWHERE.filter((name) => name !== 'stopMachine');
 
 /** Faults for clusters with several servers. */
 export const OF_SEVERAL: ReadonlySet<Fault> = new Set<Fault>(['primaryMoves', 'serverLeaves']);
@@ -65,6 +70,7 @@ export const TURNS: ReadonlySet<Fault> = new Set<Fault>([
   'deleteAround',
   'loseSecret',
   'terminate',
+  'restored',
 ]);
 
 /** Faults that take the Lease from a process or delay it. They are played with two processes. */

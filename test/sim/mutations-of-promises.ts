@@ -176,8 +176,8 @@ export const OF_PROMISES: readonly Mutation[] = [
     changes: [
       [
         'base/trace.ts',
-        "const attributes = { 'http.request.method': method,",
-        "const attributes = { 'http.request.header': JSON.stringify(request.headers), 'http.request.method': method,",
+        "const attributes = { 'http.request.method':",
+        "const attributes = { 'http.request.header': JSON.stringify(request.headers), 'http.request.method':",
       ],
     ],
     hunt: ['deploy'],

@@ -43,8 +43,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         EXISTENCE,
-        'if (!isWrittenDown(subject, seen, type, nowMs)) return writeDown',
-        'if (status.createdAt !== undefined) return writeDown',
+        'const isAnnounced = isWrittenDown(subject, seen, type, nowMs);',
+        'const isAnnounced = status.createdAt === undefined || isWrittenDown(subject, seen, type, nowMs);',
       ],
       [
         ACT,
@@ -315,8 +315,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         ACT_LOGIN,
-        'await logins.setPassword(login, next.username, next.password, signal);',
-        'for (let i = 0; i < 2; i++) await logins.setPassword(i ? next : login, next.username, next.password, signal);',
+        '() => logins.setPassword(login, next.username, next.password, signal),',
+        'async () => { for (let i = 0; i < 2; i++) await logins.setPassword(i ? next : login, next.username, next.password, signal); },',
       ],
     ],
     hunt: ['rotate'],
@@ -330,6 +330,12 @@ export const MUTATIONS: readonly Mutation[] = [
       ['runtime/reflector.ts', 'const RELIST_AFTER = 5;', 'const RELIST_AFTER = Number.POSITIVE_INFINITY;'],
     ],
     hunt: ['change-of-mind 1:gap'],
+  },
+  {
+    name: 'never-back',
+    about: 'What a later list shows at an earlier version is taken for late, although the server was restored',
+    changes: [['kube/listing.ts', 'this.#own === undefined ? isLacked', 'this.#own === undefined ? false']],
+    hunt: ['move-secret 2:restored'],
   },
   ...OF_CLUSTERS,
   ...OF_REPLICAS,

@@ -18,6 +18,7 @@ export const LEASE_NAMESPACE = 'mooring-system';
 /** The time from the end of a process until the next one starts. */
 export const RESTART_MS = SECOND_MS;
 const PARTITION_MS = MINUTE_MS;
+const WRITES_LOST = 6;
 const API_START_MS = 4 * SECOND_MS;
 const OLD_LISTS_MS = 2 * MINUTE_MS;
 const SERVER_GONE_MS = 2 * MINUTE_MS;
@@ -75,7 +76,7 @@ interface Struck {
 
 /** Does what a fault does besides changing the effect itself. */
 export async function strike(world: Struck, process: Process, fault: Fault): Promise<void> {
-  const { clock, kube, people, weather } = world;
+  const { clock, kube, people, weather, invariants } = world;
   const { name, resource } = world.subject;
   const gap = () => {
     weather.begin('gap');
@@ -101,6 +102,12 @@ export async function strike(world: Struck, process: Process, fault: Fault): Pro
       kube.lag();
       clock.after(OLD_LISTS_MS, () => kube.catchUp());
       return gap();
+    case 'restored':
+      // Some passwords were known to nothing but the Secrets that are lost.
+      invariants.passwordIsLost = true;
+      kube.restore(Math.max(1, kube.version - WRITES_LOST));
+      clock.after(API_START_MS, () => kube.initialized());
+      return;
     case 'restart':
       kube.restart();
       clock.after(API_START_MS, () => kube.initialized());

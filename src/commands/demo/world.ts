@@ -134,8 +134,9 @@ async function borrow(kubectl: Kubectl, namespace: string, { signal, stack }: Wo
 }
 
 /** Runs while the operator is still there to let go of the objects. One that it cannot let go of is not worth waiting for. */
-async function giveBack(kubectl: Kubectl, namespace: string): Promise<void> {
-  const plurals = definitions.map(({ plural }) => plural).toReversed();
+export async function giveBack(kubectl: Kubectl, namespace: string): Promise<void> {
+  // With the group, as others have a kind Database too.
+  const plurals = definitions.map(({ plural }) => `${plural}.${GROUP}`).toReversed();
   const inNamespace = `--namespace=${namespace}`;
   for (const plural of plurals) {
     await kubectl(['annotate', plural, '--all', '--overwrite', `${ABANDON}=true`, inNamespace]);

@@ -152,9 +152,19 @@ describe('An object that is being deleted', () => {
 
   it.each([
     ['the cluster is another one now', ours, anotherServer(120_000), /now shows one that was created later: the/],
-    ['the cluster is gone', ours, noServer('missing'), /went first \(Mooring sees no DatabaseCluster of that name\)/],
-    ['the cluster is going', ours, noServer('leaving'), /went first \(Waiting for DatabaseCluster "orders": leaving\)/],
-    ['its status was edited', ours.withStatus({ name: 'edited' }), aServer(), /status.name was changed to "edited"/],
+    [
+      'the cluster is gone',
+      ours,
+      noServer('missing'),
+      /, as Mooring sees no DatabaseCluster "orders" in namespace "shop": it is left/,
+    ],
+    [
+      'the cluster is going',
+      ours,
+      noServer('leaving'),
+      /was not deleted on the server, as Waiting for DatabaseCluster "orders": leaving: it is left/,
+    ],
+    ['its status was edited', ours.withStatus({ name: 'edited' }), aServer(), /status.name is "edited"/],
   ])('names the database that it leaves as %s, and says why', (_why, database, seen, message) => {
     const { steps } = decide(database, seen);
     const name = database.subject.status.name === 'edited' && seen.server === 'waiting' ? 'edited' : 'orders';

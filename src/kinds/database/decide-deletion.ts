@@ -6,11 +6,11 @@ import {
   type DatabaseSeen,
   type DatabaseSubject,
   databaseName,
+  editedField,
   isAnnounced,
   isOurs,
   owns,
   recordedElsewhere,
-  strangeName,
 } from './observation.ts';
 import { asBefore, type DatabaseDecision } from './present.ts';
 
@@ -49,17 +49,22 @@ function withoutServer(
   { why, reason, message, destroyed, starting }: Extract<DatabaseObservation, { server: 'waiting' }>,
 ): DatabaseDecision {
   if (why === 'missing' || why === 'leaving')
-    return destroyed ? GO : left(subject, why === 'missing' ? 'Mooring sees no DatabaseCluster of that name' : message);
+    return destroyed ? GO : left(subject, why === 'missing' ? unseen(subject) : message);
   if (starting) return { conditions: 'keep' };
   const text = `Deletion with deletionPolicy Delete needs the server. ${message}. ${LET_GO}`;
   return { conditions: [...reconciling(reason, text), ...asBefore(subject)] };
 }
 
+/** The cluster may well exist, in a namespace that this operator no longer watches. */
+function unseen({ metadata, spec }: DatabaseSubject): string {
+  const { name, namespace = metadata.namespace } = spec.clusterRef;
+  return `Mooring sees no DatabaseCluster "${name}" in namespace "${namespace}"`;
+}
+
 /** The server cannot be reached through a cluster that is being deleted or gone: reports what may be left there. */
 function left(subject: DatabaseSubject, why: string): DatabaseDecision {
   const name = databaseName(subject);
-  const { clusterRef } = subject.spec;
-  const message = `Database "${name}" was to be deleted with this object, but DatabaseCluster "${clusterRef.name}" went first (${why}): the database is left where it is, with its data, if the cluster's server still exists`;
+  const message = `Database "${name}" was not deleted on the server, as ${why}: it is left where it is, with its data, if the cluster's server still exists`;
   return { ...GO, steps: [{ do: 'TellLeft', name, message }] };
 }
 
@@ -75,9 +80,9 @@ function onServer(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): 
     // If it is longer, the wall clock was set back.
     return landsInMs > 0 && landsInMs <= LANDING_MS ? stillLanding(subject, seen, landsInMs) : GO;
   }
-  const strange = strangeName(subject, seen);
-  if (strange !== undefined && !created) {
-    const message = `Database "${name}" of DatabaseCluster "${cluster}" is left where it is, with its data, because status.name was changed to "${strange}": Mooring cannot tell whether it was this object's`;
+  const edited = editedField(subject, seen);
+  if (edited !== undefined && !created) {
+    const message = `Database "${name}" of DatabaseCluster "${cluster}" is left where it is, with its data, because ${edited.field} ${edited.says}: somebody has changed the status, and Mooring cannot tell whether it was this object's`;
     return { ...GO, steps: [{ do: 'TellLeft', name, message }] };
   }
   // Anything else under this name is somebody else's, and stays.

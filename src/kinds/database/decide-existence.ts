@@ -1,13 +1,14 @@
 import { failing, reconciling, stalled } from '../../kube/summary.ts';
 import { isTriedAgain } from '../attempts.ts';
 import {
+  DATABASE_EXISTS,
   type DatabaseSeen,
   type DatabaseStep,
   type DatabaseSubject,
+  editedField,
   isAnnounced,
   isOurs,
   recordedElsewhere,
-  strangeName,
 } from './observation.ts';
 import { type DatabaseDecision, NO_SCHEMA, NOTHING_OURS, type Rule, schemaPending } from './present.ts';
 
@@ -69,21 +70,21 @@ function unclaimed(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecisi
       requeueAfterMs: 0,
     };
   }
-  const strange = strangeName(subject, seen);
-  if (strange !== undefined) {
-    const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but status.name is "${strange}", so somebody has changed the status, and Mooring cannot tell whether the database is this object's: it is left alone. Set status.name back, or set adoptionPolicy: IfExists to take the database over`;
+  const edited = editedField(subject, seen);
+  if (edited !== undefined) {
+    const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but ${edited.field} ${edited.says}, so somebody has changed the status, and Mooring cannot tell whether the database is this object's: it is left alone. Set ${edited.field} back, or set adoptionPolicy: IfExists to take the database over`;
     // The status stays as it is, so that a person can correct it.
-    return { conditions: [...stalled('DatabaseExists', message), schemaPending(subject)], retry: 'slowly' };
+    return { conditions: [...stalled(DATABASE_EXISTS, message), schemaPending(subject)], retry: 'slowly' };
   }
   const recorded = recordedElsewhere(subject, seen);
   if (recorded !== undefined) {
     const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but this object did not create it: its own is on the cluster that was created ${recorded}, and this one was created ${identity}. It is left alone. If that cluster comes back, Mooring goes on; otherwise create this object with another name, or set adoptionPolicy: IfExists to take the database over`;
     // What the cluster's object shows may be wrong, and soon right again.
-    return { conditions: [...stalled('DatabaseExists', message), schemaPending(subject)], retry: 'slowly' };
+    return { conditions: [...stalled(DATABASE_EXISTS, message), schemaPending(subject)], retry: 'slowly' };
   }
   const message = `Database "${name}" exists on DatabaseCluster "${cluster}", but this object did not create it: it is left alone. Create this object with another name, or set adoptionPolicy: IfExists to take it over`;
   return {
-    conditions: [...stalled('DatabaseExists', message), schemaPending(subject)],
+    conditions: [...stalled(DATABASE_EXISTS, message), schemaPending(subject)],
     status: NOTHING_OURS,
     retry: 'slowly',
   };

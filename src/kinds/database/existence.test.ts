@@ -38,7 +38,32 @@ describe('A database whose name a person changed in the status', () => {
     await name('edited');
     bench.remove();
     await bench.until('gone');
-    expect(bench.told).toEqual([expect.stringContaining('status.name was changed to "edited"')]);
+    expect(bench.told).toEqual([expect.stringContaining('status.name is "edited"')]);
+    expect(changing(bench)).toEqual([]);
+  });
+});
+
+describe('A database whose cluster a person removed from the status', () => {
+  it('is left alone, with what is known of it, until that is set back, and reported when the object goes', async () => {
+    const bench = await readyBench({ database: { ...SCHEMA, deletionPolicy: 'Delete' } });
+    const { cluster, name, schemaHash } = bench.status();
+    const record = (value: string | null) =>
+      bench.cluster.kube.patch(
+        DATABASES,
+        { namespace: 'shop', name: 'orders' },
+        { status: { cluster: value } },
+        { subresource: 'status' },
+      );
+    await record(null);
+    await bench.until('False DatabaseExists');
+    expect(bench.condition('Ready')?.message).toContain('status.cluster is missing');
+    expect(bench.status()).toMatchObject({ name, schemaHash });
+    await record(cluster ?? '');
+    await bench.until('True DatabaseReady');
+    await record(null);
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.told).toEqual([expect.stringContaining('status.cluster is missing')]);
     expect(changing(bench)).toEqual([]);
   });
 });

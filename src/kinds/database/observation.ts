@@ -4,6 +4,9 @@ import { isComposed, isIdentifier, notComposed } from '../server-schema.ts';
 import type { DatabaseSpec, DatabaseStatus } from './schema.ts';
 import type { SchemaPlan, SourceSeen } from './schema-plan.ts';
 
+/** Reason of Ready: the server has such a database, and this object neither created it nor may take it over. */
+export const DATABASE_EXISTS = 'DatabaseExists';
+
 export type DatabaseSubject = Subject<DatabaseSpec, DatabaseStatus>;
 
 /** What was seen of one database, without schema texts. A union, so that impossible states cannot be written. */
@@ -91,9 +94,16 @@ export function isOurs({ status }: Pick<DatabaseSubject, 'status'>, seen: { name
   return status.name === seen.name && status.cluster === seen.identity;
 }
 
-/** Returns the status's name if it is not the object's, which never changes: somebody has edited the status, and it proves nothing. */
-export function strangeName({ status }: Pick<DatabaseSubject, 'status'>, seen: { name: string; identity: string }) {
-  return status.cluster === seen.identity && status.name !== seen.name ? status.name : undefined;
+/**
+ * Returns the field of the status that somebody must have edited, and what it says, so that the status proves nothing: an object's name
+ * never changes, and the cluster is recorded with it. Undefined: none is known to be wrong.
+ */
+export function editedField({ status }: Pick<DatabaseSubject, 'status'>, seen: { name: string; identity: string }) {
+  const { name, cluster, operation } = status;
+  if (cluster === undefined)
+    return name === undefined && operation === undefined ? undefined : { field: 'status.cluster', says: 'is missing' };
+  const isOther = cluster === seen.identity && name !== undefined && name !== seen.name;
+  return isOther ? { field: 'status.name', says: `is "${name}"` } : undefined;
 }
 
 /** If the status names a database that is, or may be, on another cluster, returns when that cluster was created. */

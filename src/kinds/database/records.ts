@@ -2,7 +2,7 @@ import type { Reference } from '../../base/reference-index.ts';
 import { type KubeObject, keyOf, type ObjectKey } from '../../kube/object.ts';
 import { heldRecordReader } from '../../kube/record.ts';
 import type { Attempts } from '../attempts.ts';
-import { comesBefore, type Hold } from '../claim.ts';
+import { comesBefore, type Hold, hasLetGo } from '../claim.ts';
 import { clusterKeyOf } from '../server/access.ts';
 import { type EndsOn, endsOn as endsOnServer, isAdmitted } from '../server/dependents.ts';
 import { type DatabaseSubject, databaseName } from './observation.ts';
@@ -54,7 +54,7 @@ export function isMadeForAnother(
   const isMadeFor = ({ metadata, status: { name, operation } }: DatabaseRecord) =>
     name !== undefined || (operation !== undefined && !attempts.neverMade(keyOf({ metadata }), operation));
   const records = [...others].map(recordOf).filter((record) => record !== undefined);
-  return records.some((record) => record.metadata.uid !== uid && isMadeFor(record));
+  return records.some((record) => record.metadata.uid !== uid && !hasLetGo(record.metadata) && isMadeFor(record));
 }
 
 function holdOf({ status }: DatabaseRecord): Hold {

@@ -237,9 +237,17 @@ describe.each(DIALECTS)('In dialect %s, a ConfigMap', (dialect) => {
     await bench.until('True DatabaseReady');
   });
 
+  it('may have been made from a file of Windows, with a byte order mark, its line ends and comments', async () => {
+    const bench = await databaseBench({ dialect, database: { schema: SCHEMA } });
+    await bench.putConfigMap('orders-schema', { base: `\ufeff# Names\r\n${BASE}\r\n# The end` });
+    await bench.until('True DatabaseReady');
+    expect(bench.schema()).toContain('owns name');
+  });
+
   it.each([
     ['has no such key', { other: BASE }, undefined, 'has no text under key "base" (its keys: "other"): add it'],
     ['has nothing under the key', { base: '' }, undefined, 'has empty text under key "base": write'],
+    ['has only blank lines there', { base: '\ufeff \r\n' }, undefined, 'has empty text under key "base": write'],
     ['has no text there', {}, { base: '//4=' }, 'has bytes that are not text (UTF-8) under key "base": write'],
   ])('that %s must be fixed by a person, who is told what it contains', async (_what, data, binaryData, told) => {
     const bench = await databaseBench({ dialect, database: { schema: SCHEMA } });

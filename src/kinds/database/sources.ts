@@ -5,6 +5,9 @@ import { hashOf, type SourceSeen } from './schema-plan.ts';
 
 type Source = NonNullable<DatabaseSpec['schema']>[number];
 
+/** Some editors begin a file with it. It is no part of the text, and servers refuse it, in words that show nothing. */
+const BYTE_ORDER_MARK = /^\ufeff/;
+
 /** A source with its text, for one use: never kept. */
 export interface SourceText extends SourceSeen {
   readonly text: string;
@@ -117,8 +120,8 @@ class Reader {
       const message = `${called}, which schema needs, does not exist: create it`;
       return { lasting: false, reason: 'ConfigMapNotFound', message };
     }
-    const text = configMap.data.get(ref.key);
-    if (text === undefined || text === '') {
+    const text = configMap.data.get(ref.key)?.replace(BYTE_ORDER_MARK, '');
+    if (text === undefined || text.trim() === '') {
       const message = `${called} ${withoutText(configMap, ref.key)}, or name another key in schema`;
       return { lasting: true, reason: 'ConfigMapKeyMissing', message };
     }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
+import { SECRETS } from '../../kube/api.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
 const count = (bench: KindBench, call: string) => bench.calls.filter((other) => other === call).length;
@@ -96,6 +97,16 @@ describe('Right before a cluster is changed, the object', () => {
     bench.showAsIs();
     await bench.until('True Running');
     expect(changes(bench)).toEqual(['update']);
+  });
+
+  it('is asked whether it exists before a lost Secret is written again, which nobody would delete', async () => {
+    const bench = await runningBench();
+    bench.showAsNow();
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    await bench.kube.patch(DATABASE_CLUSTERS, REF, { metadata: { finalizers: null } });
+    bench.kube.remove(DATABASE_CLUSTERS, REF);
+    for (let passes = 0; passes < 5; passes++) await bench.pass();
+    expect(bench.kube.all(SECRETS).map(({ metadata: { name } }) => name)).not.toContain('orders-admin');
   });
 
   it('is asked for: a cache that shows an older spec leads to no resume', async () => {

@@ -9,8 +9,8 @@ import type { Login } from '../secrets.ts';
 import { spaceKeyOf } from './claimants.ts';
 import { differences } from './differences.ts';
 import { askFor } from './find-cluster.ts';
+import { isFactorys, type KnownLogins } from './known-logins.ts';
 import { type ClusterSubject, currentID, isSame } from './observation.ts';
-import { isFactorys, type KnownLogins } from './observe-login.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 import type { ClusterWorld } from './world.ts';
 

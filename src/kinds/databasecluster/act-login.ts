@@ -9,6 +9,7 @@ import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretCont
 import { confirm, refuseAnothersLogin } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
 import { movedTo, otherThanWanted, readMoves, recordedIn } from './former-secrets.ts';
+import { adminUsername, type KnownLogins, loginNamed, readLogins, untilReplaced } from './known-logins.ts';
 import { isInUse, isOfAnother, isOurSecret, loginOf } from './login-of.ts';
 import {
   adminSecretName,
@@ -18,7 +19,6 @@ import {
   isSame,
   type UsableLogin,
 } from './observation.ts';
-import { adminUsername, type KnownLogins, loginNamed, readLogins, untilReplaced } from './observe-login.ts';
 import type { ClusterStatusPatch } from './present.ts';
 import { refusalAbout } from './refusal.ts';
 import type { ClusterWorld } from './world.ts';
@@ -71,8 +71,9 @@ export async function preparePassword(
   const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from, of);
   // Writing in place of a password that once worked leaves nothing of it.
   if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
-  // A copy of a working login must not end up in a Secret that nobody names any more: it would stay there.
-  if (from === 'inherited' || from === 'inheritedNext') await confirm(world, subject, signal);
+  // Neither a copy of a working login nor a Secret that was lost may be written for an object that is gone or names another: it would stay.
+  const isAgain = known.secret === undefined && subject.status.credentials !== undefined;
+  if (isAgain || from === 'inherited' || from === 'inheritedNext') await confirm(world, subject, signal);
   const toNote = await noted(world, subject, known.secretName, signal, keep);
   if (toNote !== undefined) return toNote;
   const nextPassword = generatePassword(world.random);

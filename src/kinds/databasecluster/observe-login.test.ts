@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster } from '../../../test/support/builders.ts';
 import { kindBench, runningBench } from '../../../test/support/kind-bench.ts';
-import { readLogins } from './observe-login.ts';
+import { readLogins } from './known-logins.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
 const INTERVAL_MS = 600_000;

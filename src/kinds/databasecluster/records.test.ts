@@ -75,6 +75,17 @@ describe('A DatabaseCluster whose spec cannot be read any more', () => {
 });
 
 describe('SpaceMembers.claimedIDs()', () => {
+  it('leaves out an object that has let go of its cluster, though a finalizer of somebody else keeps it', () => {
+    const object = objectOf(ours.owned());
+    const goes = (...finalizers: readonly string[]) => ({
+      ...object,
+      metadata: { ...object.metadata, deletionTimestamp: '2026-11-21T10:00:00Z', finalizers },
+    });
+    const idsOf = (given: KubeObject) => [...membersWith(given).claimedIDs(SPACE, PLACE)];
+    expect(idsOf(goes(CLUSTER_FINALIZER, 'example.com/theirs'))).toEqual(['orders']);
+    expect(idsOf(goes('example.com/theirs'))).toEqual([]);
+  });
+
   it('leaves out what is in a place other than where its space is now', () => {
     const elsewhere = { ...PLACE, baseURL: 'https://before.example.com' };
     const idsOf = (given: ClusterBuilder) => [...membersWith(objectOf(given)).claimedIDs(SPACE, PLACE)];

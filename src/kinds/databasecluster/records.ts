@@ -1,5 +1,6 @@
 import type { Reference } from '../../base/reference-index.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
+import { hasLetGo } from '../claim.ts';
 import { isSamePlace, type Place } from '../databasespace/place.ts';
 import type { SpacePlaces } from '../databasespace/places.ts';
 import { claims, spaceKeyOf } from './claimants.ts';
@@ -12,7 +13,7 @@ import { CLUSTER_FINALIZER } from './resource.ts';
 
 /** What matters about a DatabaseCluster for its space. */
 interface Member {
-  /** The id of its cluster, and those it wants; none if its claims do not count. */
+  /** The id of its cluster, and those it wants; none if its claims do not count, or it has let go. */
   readonly ids: readonly string[];
   /** Something in the cloud is, or may be, this object's: its ids are more than wishes. */
   readonly exists: boolean;
@@ -109,7 +110,8 @@ function idsIn({ members }: Space, here: Place | undefined, held = false): Reado
 
 /** `usual`: the place of others of its space. Nearly all of thousands are there, and need not each hold a copy. */
 function memberOf(record: HeldRecord, usual: Place | undefined): Member {
-  const ids = new Set(claims(record) ? [currentID(record), desiredID(record)] : []);
+  const isCounted = claims(record) && !hasLetGo(record.metadata);
+  const ids = new Set(isCounted ? [currentID(record), desiredID(record)] : []);
   const { place } = record.status;
   const isUsual = place !== undefined && usual !== undefined && isSamePlace(place, usual);
   return { ids: [...ids], exists: mayExist(record), place: isUsual ? usual : place, needsSpace: needsSpace(record) };

@@ -57,6 +57,7 @@ export interface ClusterWorld {
 }
 
 export interface SpaceSeenHere {
+  /** Without fields that cannot be read; undefined: it needs one of them. */
   readonly spec: DatabaseSpaceSpec | undefined;
   /** The versions that the cloud had when last asked; undefined: it was not asked. */
   readonly versions?: readonly string[] | undefined;

@@ -368,6 +368,18 @@ describe('SpaceConnection.serverURL()', () => {
     expect(one.logins('https://db.test:1', 'orders')).not.toBe(one.logins('https://db.test:1', 'other'));
   });
 
+  it('forgets the logins at former addresses of a cluster: each time that it runs again it may have others', () => {
+    const { connections, spec, of } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    const { logins } = of('a/one');
+    const at = (run: number) => logins(`https://db-${run}.test:1`, 'orders');
+    const former = at(0);
+    for (let run = 1; run < 100; run++) at(run);
+    const latest = Array.from({ length: 9 }, (_, index) => at(100 + index));
+    expect(latest.map((each, index) => each === at(100 + index))).toEqual(latest.map(() => true));
+    expect(at(0)).not.toBe(former);
+  });
+
   it('finds with a List which logins to forget without reading what is known of the clusters', async () => {
     const { connections, spec, of, simulator } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');

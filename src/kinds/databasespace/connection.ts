@@ -26,6 +26,12 @@ import { refusalOfServerURL, refusalOfURL, type UrlPolicy } from './url-policy.t
 const REQUESTS_PER_SERVER = 8;
 
 /**
+ * How many servers of a cluster keep their logins: all nine that it may have, and some that it has just had. Each time that a cluster
+ * runs again, its servers may have other addresses.
+ */
+const MAX_SERVERS = 16;
+
+/**
  * How long the primary that a server named counts, whatever others say, while it runs: servers that disagree must not move all
  * logins to and fro.
  */
@@ -67,7 +73,7 @@ export interface ConnectionsOptions {
   readonly onClusters: (space: ObjectKey, ids: ReadonlySet<string>, first: boolean) => void;
   /** Called when the space was listed, or could not be. `first`: from now on this connection knows its clusters. */
   readonly onListed: (space: ObjectKey, first: boolean) => void;
-  /** Called when a space is connected that had no connection before. */
+  /** Called when a space is connected that had no connection before, or had one with another verifyInterval. */
   readonly onConnected?: (space: ObjectKey) => void;
 }
 
@@ -152,8 +158,9 @@ export class SpaceConnections {
         ? (known?.factoryVersion ?? factoryVersion)
         : factoryVersion,
     };
-    this.#entries.set(space, { digest, connection: this.#connection(spec, shared, factory, ca) });
-    if (before === undefined) this.#options.onConnected?.(space);
+    const connection = this.#connection(spec, shared, factory, ca);
+    this.#entries.set(space, { digest, connection });
+    if (known?.verifyIntervalMs !== connection.verifyIntervalMs) this.#options.onConnected?.(space);
     // A space that is listed already will not be listed for the first time again, and may mean something else by now.
     if (shared.listed) this.#options.onListed(space, true);
     return before?.digest !== digest;
@@ -302,7 +309,7 @@ export class SpaceConnections {
         const known = servers.find((server) => server.baseURL === baseURL);
         if (known !== undefined) return known;
         const logins = new Logins(baseURL, (url) => connect(url, clusterID));
-        shared.servers.set(clusterID, servers.concat(logins));
+        shared.servers.set(clusterID, [...servers, logins].slice(-MAX_SERVERS));
         return logins;
       },
       primaryNamedBy(baseURL, clusterID) {

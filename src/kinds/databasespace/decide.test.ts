@@ -208,6 +208,12 @@ describe('decideSpace()', () => {
     expect(decision.status?.availableVersions).toBeNull();
   });
 
+  it('shows two hundred versions at most: a status that is too large could not be written at all', () => {
+    const versions = Array.from({ length: 100_000 }, (_, index) => `3.${index}.0`);
+    const { status } = decideSpace(ready.subject, aSpaceObservation({ versions }));
+    expect(status?.availableVersions).toEqual(versions.slice(0, 200));
+  });
+
   it('says that it observes, and what is known of the tokens, in words', () => {
     const known = {
       type: 'CredentialsValid',

@@ -151,11 +151,15 @@ const TOLD_AFTER_MS: Readonly<Partial<Record<ApiError['kind'], number>>> = {
   unavailable: 10_000,
 };
 
+/** Enough for any cloud. A status that is too large is refused as a whole. */
+const MAX_VERSIONS = 200;
+
 function found(
   { total, managed, unmanaged }: NonNullable<CloudSeen['inventory']>,
   versions: CloudSeen['versions'],
 ): NonNullable<SpaceDecision['status']> {
-  return { clusters: { total, managed }, unmanagedClusters: unmanaged, availableVersions: versions ?? null };
+  const availableVersions = versions?.slice(0, MAX_VERSIONS) ?? null;
+  return { clusters: { total, managed }, unmanagedClusters: unmanaged, availableVersions };
 }
 
 /** As long as a refusal counts, a look makes no request (cloud/token.ts). */

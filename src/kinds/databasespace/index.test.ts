@@ -16,6 +16,7 @@ test('DatabaseSpaces of one namespace take turns with those of others', () => {
     connections: {} as SpaceConnections,
     places: placesOf({}),
     connectedWith: new Map(),
+    versionsDue: new Set(),
     claimedIDs: () => new Set(),
     neededBy: () => [],
   });
@@ -42,6 +43,7 @@ test("a DatabaseSpace that is abandoned releases its Secrets, and nobody else's"
     connections: {} as SpaceConnections,
     places: placesOf({}),
     connectedWith: new Map(),
+    versionsDue: new Set(),
     claimedIDs: () => new Set(),
     neededBy: () => [],
   });

@@ -32,6 +32,7 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
     claimedIDs: () => new Set(['orders']),
     neededBy: () => [],
     connectedWith: new Map(),
+    versionsDue: new Set(),
     ...changes,
   };
   const put = (name: string, data: Record<string, string>) => {
@@ -152,6 +153,25 @@ describe('observeSpace()', () => {
     simulator.faults.add({ match: { operation: 'listVersions' }, effect: '5xx' });
     const { cloud } = await observe(aSpace().but({ status: { observedGeneration: 0, availableVersions: ['3.4.0'] } }));
     expect(cloud).toMatchObject({ inventory: { total: 0 }, listError: undefined, versions: ['3.4.0'] });
+  });
+
+  it('reads the versions of a changed space as soon as it can, as those that are known may be of another cloud', async () => {
+    const { simulator, put, kube, observeAny } = await bench();
+    const versionsSeen = async (observedGeneration: number) => {
+      const { cloud } = await observeAny(
+        aSpace().but({ status: { observedGeneration, availableVersions: ['3.4.0'] } }),
+      );
+      return cloud !== undefined && 'versions' in cloud ? cloud.versions : 'not connected';
+    };
+    kube.remove(SECRETS, { namespace: 'shop', name: 'cloud-read' });
+    expect(await versionsSeen(0)).toBe('not connected');
+    await put('cloud-read', { clientID: 'read-id', clientSecret: 'read-secret-0123456789' });
+    simulator.faults.add({ match: { operation: 'listVersions' }, effect: 'errorBefore', status: 404, times: 1 });
+    expect(await versionsSeen(1)).toEqual(['3.4.0']);
+    expect(await versionsSeen(1)).toContain('3.5.0');
+    simulator.resetCounters();
+    expect(await versionsSeen(1)).toEqual(['3.4.0']);
+    expect(simulator.count('listVersions')).toBe(0);
   });
 
   it('says why the cloud cannot be reached, not that it was not tried', async () => {

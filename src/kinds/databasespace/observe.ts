@@ -79,6 +79,8 @@ export interface SpaceWorld {
   readonly neededBy: (space: ObjectKey) => readonly ObjectKey[];
   /** The versions of the object and its Secrets when the space was last connected. */
   readonly connectedWith: Map<ObjectKey, string>;
+  /** Spaces whose versions must be read again: those in the status may be of another cloud. */
+  readonly versionsDue: Set<ObjectKey>;
 }
 
 const MAX_UNMANAGED = 50;
@@ -114,6 +116,8 @@ async function observeCloud(
   subject: SpaceSubject,
   signal: AbortSignal,
 ): Promise<CloudSeen | NotConnected> {
+  if (subject.lookNow || subject.status.observedGeneration !== subject.metadata.generation)
+    world.versionsDue.add(subject.key);
   const connection = await connected(world, subject, signal);
   if ('why' in connection) return connection;
   if (subject.lookNow) connection.client.forgetRefusals();
@@ -132,7 +136,7 @@ async function observeCloud(
     failingSinceMs: connection.failingSinceMs(),
     isPartial: poller.isPartial,
     inventory: poller.listedAtMs === undefined ? undefined : inventoryOf(connection, claimedIn(world, subject.key)),
-    versions: await versionsOf(connection, subject, poller.error === undefined && !useless, signal),
+    versions: await versionsOf(world, connection, subject, poller.error === undefined && !useless, signal),
     canDestroy: connection.client.canDestroy,
   };
 }
@@ -233,15 +237,22 @@ async function exchange(
 }
 
 /**
- * Versions are read once: they are for people to look up, and only the List is read regularly. A deploy of a version that is not
- * among them reads them again, so if they cannot be read, what is known stays.
+ * Versions are read once for each generation of the object: they are for people to look up, and only the List is read regularly. A deploy of a
+ * version that is not among them reads them again. While they cannot be read, what is known stays.
  */
-async function versionsOf(connection: SpaceConnection, subject: SpaceSubject, works: boolean, signal: AbortSignal) {
-  const known = subject.status.availableVersions;
-  const outdated = subject.lookNow || subject.status.observedGeneration !== subject.metadata.generation;
-  if (!works || (known !== undefined && !outdated)) return known;
+async function versionsOf(
+  { versionsDue }: SpaceWorld,
+  connection: SpaceConnection,
+  { key, status }: SpaceSubject,
+  works: boolean,
+  signal: AbortSignal,
+) {
+  const known = status.availableVersions;
+  if (!works || (known !== undefined && !versionsDue.has(key))) return known;
   try {
-    return await connection.client.versions(signal);
+    const versions = await connection.client.versions(signal);
+    versionsDue.delete(key);
+    return versions;
   } catch (error) {
     if (error instanceof ApiError) return known;
     throw error;

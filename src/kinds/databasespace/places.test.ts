@@ -23,15 +23,15 @@ test('SpacePlaces follows the specs, and keeps what stays as it is', () => {
   const places = new SpacePlaces();
   for (const key of ['a/one', 'b/two']) places.changed(key, named({}));
   const before = places.get('b/two');
-  places.changed('b/two', named({ pollInterval: '60s' }));
+  expect(places.changed('b/two', named({ pollInterval: '60s' }))).toEqual([]);
   expect(places.get('b/two')).toBe(before);
-  places.changed('b/two', named({ spaceID: 'staging' }));
+  expect(places.changed('b/two', named({ spaceID: 'staging' }))).toEqual(['a/one']);
   expect([isWhere(places, 'a/one'), isWhere(places, 'b/two')]).toEqual([
     ['production', ['a/one']],
     ['staging', ['b/two']],
   ]);
-  places.changed('a/one', undefined);
-  places.changed('b/two', named({ spaceID: undefined }));
+  expect(places.changed('a/one', undefined)).toEqual([]);
+  expect(places.changed('b/two', named({ spaceID: undefined }))).toEqual([]);
   expect([isWhere(places, 'a/one'), isWhere(places, 'b/two')]).toEqual([
     [undefined, []],
     [undefined, []],

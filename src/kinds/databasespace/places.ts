@@ -10,11 +10,14 @@ export class SpacePlaces {
   readonly #places = new Map<ObjectKey, Place>();
   readonly #spaces = new Multimap();
 
-  /** Called when one object has changed; undefined: it no longer exists. */
-  changed(space: ObjectKey, object: KubeObject | undefined): void {
+  /**
+   * Called when one object has changed; undefined: it no longer exists. Returns the others that name the place which it named before and
+   * names no more.
+   */
+  changed(space: ObjectKey, object: KubeObject | undefined): readonly ObjectKey[] {
     const [was, is] = [this.#places.get(space), object && placeNamedBy(object)];
     // Caches compare places by reference, so an unchanged place stays the same object.
-    if (was !== undefined && is !== undefined && isSamePlace(was, is)) return;
+    if (was !== undefined && is !== undefined && isSamePlace(was, is)) return [];
     if (was !== undefined) {
       this.#places.delete(space);
       this.#spaces.delete(placeInFull(was), space);
@@ -23,6 +26,7 @@ export class SpacePlaces {
       this.#places.set(space, is);
       this.#spaces.add(placeInFull(is), space);
     }
+    return was === undefined ? [] : [...this.at(was)];
   }
 
   /** Undefined: no such DatabaseSpace was seen. */
@@ -42,8 +46,8 @@ export class SpacePlaces {
   }
 }
 
-/** Also reads a spec that is invalid for another reason: its clusters exist all the same. */
-function placeNamedBy({ spec }: KubeObject): Place | undefined {
+/** Returns the place. Also reads a spec that is invalid for another reason: its clusters exist all the same. */
+export function placeNamedBy({ spec }: { readonly spec?: unknown }): Place | undefined {
   const { baseURL, teamID, spaceID } = (spec ?? {}) as Readonly<Record<string, unknown>>;
   const isNamed = typeof baseURL === 'string' && typeof teamID === 'string' && typeof spaceID === 'string';
   return isNamed ? placeOf({ baseURL, teamID, spaceID }) : undefined;

@@ -119,7 +119,7 @@ const status = z
       .array(z.string())
       .optional()
       .meta({ 'x-kubernetes-list-type': 'atomic' })
-      .describe('Versions of the database that can be deployed.'),
+      .describe('Versions of the database that can be deployed, up to 200.'),
     clusters: z
       .object({
         total: z.int().describe('Clusters in the space.'),

@@ -86,6 +86,17 @@ describe('refusalOfURL()', () => {
   ])('compares %s with the list by whole segments: %s', (url, allowed) => {
     expect(refusalOfURL(url, listed) === undefined).toBe(allowed);
   });
+
+  it.each(['/..%2fother', '/..%2Fother', '/a/..%5c..%5cother', '/%2e%2e%2fother', '/..%252fother', '/..;/other'])(
+    'refuses a listed base URL with %s behind it: what decodes that on the way would lead out of it',
+    (rest) => {
+      const given = { ...inPod, allowedBaseURLs: ['https://gateway.example.com/acme', 'https://all.example.com'] };
+      expect(refusalOfURL(`https://gateway.example.com/acme${rest}`, given)).toContain('is not among');
+      expect(refusalOfURL('https://gateway.example.com/acme/caf%C3%A9', given)).toBeUndefined();
+      // There is nothing outside of it.
+      expect(refusalOfURL(`https://all.example.com${rest}`, given)).toBeUndefined();
+    },
+  );
 });
 
 describe('refusalOfServerURL()', () => {

@@ -14,6 +14,9 @@ export interface UrlPolicy {
 
 export const LOOPBACK_NETWORKS: readonly string[] = ['127.0.0.0/8', '::1/128'];
 
+/** What a proxy or server may decode, or drop, to a path outside: an encoded dot, slash, backslash or percent sign, or `..;`. */
+const LEADS_OUT = /%(2e|2f|5c|25)|\.\.;/i;
+
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** Returns why the base URL is not allowed, as text that follows the field's name; undefined: it is. */
@@ -89,5 +92,6 @@ function isListed(url: URL, bases: readonly string[]): boolean {
 
 function isWithin(url: URL, base: URL): boolean {
   const path = base.pathname.replace(/\/$/, '');
-  return url.origin === base.origin && (url.pathname === path || url.pathname.startsWith(`${path}/`));
+  const isBelow = url.pathname === path || url.pathname.startsWith(`${path}/`);
+  return url.origin === base.origin && isBelow && (path === '' || !LEADS_OUT.test(url.pathname.slice(path.length)));
 }

@@ -36,10 +36,10 @@ describe('which object stands for a user', () => {
       undefined,
     ],
     [
-      'the older, even if that found a user that it did not create, before this one has begun',
+      'itself, if the older found a user that it did not create, even before this one has begun, or without its finalizer',
       aUser(),
       objectOf(cannotHaveIt, { ...older, ...begun }),
-      'shop/older',
+      undefined,
     ],
     [
       'itself, if it found a user that it did not create, and the younger has not',

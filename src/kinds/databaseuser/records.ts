@@ -50,8 +50,9 @@ function mayBegin(record: UserRecord): boolean {
 /** `isSubject`: the object is the one that asks. */
 function holdOf(record: UserRecord, isSubject: boolean): Hold {
   if (record.status.username !== undefined) return 'has';
-  // Of two that began at once, the other may have created the user: an object that cannot have it must not keep that one from it.
-  if (!isSubject && findStatusCondition(record.status.conditions, 'Ready')?.reason === USER_EXISTS) return 'wants';
+  // Of two that began at once, the other may have created the user, and may have lost its finalizer since: an object that cannot have
+  // the user must not keep that one from it.
+  if (!isSubject && findStatusCondition(record.status.conditions, 'Ready')?.reason === USER_EXISTS) return 'cannot';
   // Anybody can write a finalizer: it counts only beside the cluster.
   return isBeside(record) && hasBegun(record) ? 'begun' : 'wants';
 }

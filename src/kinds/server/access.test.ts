@@ -177,6 +177,11 @@ describe('the server of a cluster', () => {
     ],
     ['with a spec that is not valid', () => ({ cluster: { spec: { spaceRef: 7 } } }), { why: 'notReady' }],
     [
+      'with a spec that is not valid, but admits the other namespace',
+      () => ({ namespace: 'billing', cluster: { spec: { state: 'Asleep', allowedNamespaces: { from: 'All' } } } }),
+      { why: 'notReady', message: expect.stringContaining('whose spec is not valid') },
+    ],
+    [
       'while it is being deleted, but is protected',
       () => ({
         cluster: {
@@ -247,7 +252,13 @@ describe('the server of a cluster', () => {
 
   it('reveals nothing of itself to a namespace that it does not admit', async () => {
     const status = { ...without('Available'), state: 'suspended' };
-    for (const cluster of [{}, { status }, { leaves: true }, { spec: { spaceRef: 7 } }]) {
+    for (const cluster of [
+      {},
+      { status },
+      { leaves: true },
+      { spec: { spaceRef: 7 } },
+      { spec: { state: 'Asleep' } },
+    ]) {
       expect(await look({ namespace: 'elsewhere', cluster })).toEqual({
         server: 'refused',
         reason: 'ClusterNotAllowed',

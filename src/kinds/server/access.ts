@@ -1,8 +1,9 @@
 import { splitAddress } from '../../base/address.ts';
 import { PAUSED } from '../../kube/annotations.ts';
-import { type Condition, findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
+import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
 import { destroys } from '../databasecluster/decide-deletion.ts';
+import { heldRecordOf } from '../databasecluster/held-record.ts';
 import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import { createIt } from '../missing.ts';
@@ -89,7 +90,8 @@ export async function serverAccess(world: ServerWorld, subject: Dependent, signa
   }
   const cluster = clusterRecordOf(object);
   const own = subject.metadata.namespace ?? '';
-  const allowed = cluster?.spec.allowedNamespaces;
+  // Whom it admits counts even if the rest of its spec can no longer be read.
+  const allowed = (cluster ?? heldRecordOf(object))?.spec.allowedNamespaces;
   if (own !== namespace && !(await admits(allowed, () => world.namespaceLabels(own, signal)))) {
     const message = `${called} does not admit namespace "${own}": have it added to the cluster's allowedNamespaces`;
     return { server: 'refused', reason: 'ClusterNotAllowed', message };
@@ -99,39 +101,14 @@ export async function serverAccess(world: ServerWorld, subject: Dependent, signa
   return openOf(world, clusterKey, called, cluster);
 }
 
-function openOf(
-  world: ServerWorld,
-  clusterKey: ObjectKey,
-  called: string,
-  { metadata, spec, status }: ClusterRecord,
-): ServerAccess {
-  const leaving = metadata.deletionTimestamp !== undefined;
+function openOf(world: ServerWorld, clusterKey: ObjectKey, called: string, cluster: ClusterRecord): ServerAccess {
+  const { metadata, spec, status } = cluster;
   const isTrue = (type: string) => isStatusConditionTrue(status.conditions, type);
   const { endpoint, credentials, createdAt, servers = [] } = status;
-  const ready = findStatusCondition(status.conditions, 'Ready');
   const usable = isTrue('CredentialsSecured') && isTrue('Available') && endpoint === credentials?.endpoint;
-  if (endpoint === undefined || credentials === undefined || createdAt === undefined || !usable) {
-    // A cluster that is protected, paused or blocked may stay after all, with everything on it: what should be deleted there waits.
-    const held = spec.deletionProtection || metadata.annotations?.[PAUSED] === 'true';
-    const blocked = ready?.reason === 'DeletionBlocked' || ready?.reason === 'DeletionProtected';
-    // One that should be destroyed is not gone either: until it says that it is being destroyed, it may still say that it cannot be.
-    const destroyed = destroys(spec);
-    const goes = !destroyed || ready?.reason === 'Destroying';
-    if (leaving && !held && !blocked && goes) {
-      return { ...waiting('leaving', 'ClusterDeleting', `${called} is being deleted`), destroyed };
-    }
-    // Also while it is being suspended: what was right stays so, and nobody needs to wait for it.
-    const rests = spec.state === 'Suspended';
-    if (rests || status.state === 'suspended' || status.state === 'suspending') {
-      const is = status.state === 'suspended' ? 'is suspended' : 'is being suspended';
-      const message = `${called} ${is}: this goes on when it runs again`;
-      return { ...waiting('suspended', CLUSTER_SUSPENDED, message), rests };
-    }
-    const needed = { endpoint, credentials, createdAt };
-    const lacking = (Object.keys(needed) as (keyof typeof needed)[]).filter((field) => needed[field] === undefined);
-    const why = whyNotReady(spec, ready, lacking);
-    return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}: ${why}`);
-  }
+  if (endpoint === undefined || credentials === undefined || createdAt === undefined || !usable)
+    return unusable(called, cluster);
+  const leaving = metadata.deletionTimestamp !== undefined;
   const space = objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
   const connection = world.connections.get(space);
   if (connection === undefined) {
@@ -148,7 +125,7 @@ function openOf(
   const used = byUse.find((address) => connection.findServerURL(address) === endpoint);
   if (used === undefined) {
     // The space makes another URL of its address by now, or somebody else wrote the status: no login is sent there.
-    const why = whyNotReady(spec, ready, byUse.length === 0 ? ['servers'] : []);
+    const why = whyNotReady(cluster, byUse.length === 0 ? ['servers'] : []);
     // The cluster is about to say where it is now.
     const starting = isTrue('Ready');
     return { ...waiting('notReady', 'WaitingForCluster', `Waiting for ${called}: ${why}`), starting };
@@ -174,14 +151,34 @@ function openOf(
 
 type Waiting = Extract<ServerAccess, { server: 'waiting' }>;
 
+/** By its status, the cluster's server cannot be worked on now. */
+function unusable(called: string, cluster: ClusterRecord): Waiting {
+  const { metadata, spec, status } = cluster;
+  const reason = findStatusCondition(status.conditions, 'Ready')?.reason;
+  // A cluster that is protected, paused or blocked may stay after all, with everything on it: what should be deleted there waits.
+  const held = spec.deletionProtection || metadata.annotations?.[PAUSED] === 'true';
+  const blocked = reason === 'DeletionBlocked' || reason === 'DeletionProtected';
+  // One that should be destroyed is not gone either: until it says that it is being destroyed, it may still say that it cannot be.
+  const destroyed = destroys(spec);
+  const goes = !destroyed || reason === 'Destroying';
+  if (metadata.deletionTimestamp !== undefined && !held && !blocked && goes)
+    return { ...waiting('leaving', 'ClusterDeleting', `${called} is being deleted`), destroyed };
+  // Also while it is being suspended: what was right stays so, and nobody needs to wait for it.
+  const rests = spec.state === 'Suspended';
+  if (rests || status.state === 'suspended' || status.state === 'suspending') {
+    const is = status.state === 'suspended' ? 'is suspended' : 'is being suspended';
+    const message = `${called} ${is}: this goes on when it runs again`;
+    return { ...waiting('suspended', CLUSTER_SUSPENDED, message), rests };
+  }
+  const lacking = (['endpoint', 'credentials', 'createdAt'] as const).filter((field) => status[field] === undefined);
+  return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}: ${whyNotReady(cluster, lacking)}`);
+}
+
 /** `lacking`: the fields that are needed and missing in its status. */
-function whyNotReady(
-  { managementPolicy }: ClusterRecord['spec'],
-  ready: Condition | undefined,
-  lacking: readonly string[],
-): string {
-  if (managementPolicy === 'Observe')
+function whyNotReady({ spec, status }: ClusterRecord, lacking: readonly string[]): string {
+  if (spec.managementPolicy === 'Observe')
     return 'it is only observed, so nothing is done on its server: set managementPolicy: Manage';
+  const ready = findStatusCondition(status.conditions, 'Ready');
   if (ready === undefined) return 'it has not been checked yet';
   if (ready.status !== 'True') return `its condition Ready says ${ready.reason}`;
   return lacking.length === 0

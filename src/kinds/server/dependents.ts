@@ -2,6 +2,7 @@ import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.
 import type { ObjectKey, ObjectMeta } from '../../kube/object.ts';
 import { particulars, ready, reconciling, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
+import { hasLetGo } from '../claim.ts';
 import { clusterKeyOf, type OpenServer, type ServerAccess } from './access.ts';
 
 /* What is common to the kinds whose objects stand for something on the server of a DatabaseCluster. */
@@ -39,9 +40,9 @@ export interface EndsOn {
   readonly leaves: boolean;
 }
 
-/** `exists`: something on the server is surely this object's. Undefined: nothing on it is deleted with the object. */
+/** `exists`: something on the server is surely this object's. Undefined: nothing on it is deleted with the object any more. */
 export function endsOn(record: Dependent, exists: boolean): EndsOn | undefined {
-  if (record.spec.deletionPolicy !== 'Delete' || !exists) return undefined;
+  if (record.spec.deletionPolicy !== 'Delete' || !exists || hasLetGo(record.metadata)) return undefined;
   return { cluster: clusterKeyOf(record), leaves: record.metadata.deletionTimestamp !== undefined };
 }
 

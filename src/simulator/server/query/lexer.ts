@@ -25,7 +25,7 @@ const ZONE = String.raw`(?: ?(?:Z|[+-]\d\d:?\d\d)| [A-Z][A-Za-z_]+(?:/[A-Z][A-Za
 
 /** The first rule that matches applies. */
 const RULES: readonly (readonly [Kind, RegExp])[] = [
-  ['space', /(?:\s|#[^\n]*)+/uy],
+  ['space', /(?:[ \t\r\n]|#[^\n]*)+/uy],
   ['datetime-tz', new RegExp(String.raw`\d{4}-\d\d-\d\d${TIME}${ZONE}`, 'uy')],
   ['datetime', new RegExp(String.raw`\d{4}-\d\d-\d\d${TIME}`, 'uy')],
   ['date', /\d{4}-\d\d-\d\d/uy],

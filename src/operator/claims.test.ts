@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest';
+import { cluster, database, user } from '../../test/support/manifests.ts';
+import { aWorldOfOperators } from '../../test/support/operators.ts';
+import { DATABASES } from '../kinds/database/resource.ts';
+import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
+import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
+import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
+import { RECONCILE_AT } from '../kube/annotations.ts';
+import { NAMESPACES } from '../kube/api.ts';
+import { type Condition, findStatusCondition } from '../kube/condition.ts';
+
+const [SPACE, CLUSTER] = [
+  { name: 'space-0', namespace: 'shop' },
+  { name: 'orders-0', namespace: 'shop' },
+];
+const ADMITTED = { team: 'sales' };
+const OPEN = { allowedNamespaces: { from: 'Selector', selector: { matchLabels: ADMITTED } } };
+
+/** What two objects may want: `of` makes the manifest of an object. */
+const CASES = [
+  {
+    what: 'cluster',
+    resource: DATABASE_CLUSTERS,
+    of: (spec: object) => cluster({ spaceRef: SPACE, clusterID: 'sales', ...spec }, {}, 'sales'),
+    reasons: ['ClusterIDInUse', 'ClusterIDClaimed', 'SpaceNotAllowed'],
+  },
+  {
+    what: 'user',
+    resource: DATABASE_USERS,
+    of: (spec: object) => user({ clusterRef: CLUSTER, deletionPolicy: 'Retain', ...spec }, {}, 'sales'),
+    reasons: ['UserExists', 'UserClaimed', 'ClusterNotAllowed'],
+  },
+  {
+    what: 'database',
+    resource: DATABASES,
+    of: (spec: object) => database({ clusterRef: CLUSTER, ...spec }, {}, 'sales'),
+    reasons: ['DatabaseExists', 'DatabaseClaimed', 'ClusterNotAllowed'],
+  },
+] as const;
+
+/** A world with a cluster and an operator, where objects that are all called `sales` want one thing. */
+async function aWorldOf({ resource, of }: (typeof CASES)[number]) {
+  const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
+  const { kube, clock } = world;
+  const reason = (namespace: string) => {
+    const found = kube
+      .all(resource)
+      .find(({ metadata }) => metadata.name === 'sales' && metadata.namespace === namespace);
+    const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
+    return findStatusCondition(conditions, 'Ready')?.reason;
+  };
+  /** Creates an object, and gives it some time. */
+  const create = async (namespace: string, spec: object = {}, metadata: object = {}) => {
+    const manifest = of(spec);
+    await kube.create(resource, namespace, { ...manifest, metadata: { ...manifest.metadata, ...metadata } });
+    await clock.advance(60_000);
+  };
+  const remove = async (namespace: string) => {
+    kube.remove(resource, { namespace, name: 'sales' });
+    await clock.advance(60_000);
+  };
+  await kube.create(NAMESPACES, '', { metadata: { name: 'billing', labels: ADMITTED } });
+  await world.addSpace(0, OPEN);
+  await world.addCluster(0, CLUSTER.name, OPEN);
+  world.replica();
+  await clock.advance(60_000);
+  return { ...world, reason, create, remove };
+}
+
+// Of users, an object that found one that it did not create keeps no other from it in the first place.
+test.each(CASES.filter(({ what }) => what !== 'user'))(
+  'A $what is free at once when the object that others waited for is no longer admitted',
+  async (given) => {
+    const {
+      resource,
+      reasons: [exists, claimed, refused],
+    } = given;
+    const { kube, clock, reason, create, remove } = await aWorldOf(given);
+    // What an object leaves behind is nobody's.
+    await create('shop');
+    await remove('shop');
+    await create('billing');
+    await create('shop', { adoptionPolicy: 'IfExists' });
+    await clock.advance(1_800_000);
+    expect([reason('billing'), reason('shop')]).toEqual([exists, claimed]);
+    // A pass reads the labels of a namespace; nothing watches them.
+    await kube.patch(NAMESPACES, { name: 'billing' }, { metadata: { labels: { team: 'another' } } });
+    await kube.patch(
+      resource,
+      { namespace: 'billing', name: 'sales' },
+      { metadata: { annotations: { [RECONCILE_AT]: 'now' } } },
+    );
+    await clock.advance(15_000);
+    expect(reason('billing')).toBe(refused);
+    expect(reason('shop')).not.toBe(claimed);
+  },
+);
+
+test.each(CASES)(
+  'A $what is free once its object has let go of it, though a finalizer of somebody else keeps that',
+  async (given) => {
+    const {
+      reasons: [, claimed],
+    } = given;
+    const { kube, clock, reason, create, remove } = await aWorldOf(given);
+    await create('billing', {}, { finalizers: ['example.com/theirs'] });
+    await create('shop', { adoptionPolicy: 'IfExists' });
+    await clock.advance(1_800_000);
+    expect(reason('shop')).toBe(claimed);
+    await remove('billing');
+    const kept = kube.all(given.resource).find(({ metadata }) => metadata.namespace === 'billing');
+    expect(kept?.metadata.finalizers).toEqual(['example.com/theirs']);
+    expect(reason('shop')).not.toBe(claimed);
+  },
+);
+
+test('A cluster is free at once when the DatabaseSpace of the object that others waited for is gone', async () => {
+  const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
+  const { kube, clock } = world;
+  const reason = (name: string) => {
+    const found = kube.all(DATABASE_CLUSTERS).find(({ metadata }) => metadata.name === name);
+    const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
+    return findStatusCondition(conditions, 'Ready')?.reason;
+  };
+  await world.addSpace(0);
+  const [production] = kube.all(DATABASE_SPACES);
+  await kube.create(DATABASE_SPACES, 'shop', { ...production, metadata: { name: 'again' }, status: undefined });
+  await world.addCluster(0, 'sales');
+  world.replica();
+  await clock.advance(60_000);
+  kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'sales' });
+  await clock.advance(60_000);
+  await world.addCluster(0, 'first', { clusterID: 'sales', spaceRef: { name: 'again' } });
+  await clock.advance(60_000);
+  await world.addCluster(0, 'second', { clusterID: 'sales', adoptionPolicy: 'IfExists' });
+  await clock.advance(1_800_000);
+  expect([reason('first'), reason('second')]).toEqual(['ClusterIDInUse', 'ClusterIDClaimed']);
+  kube.remove(DATABASE_SPACES, { namespace: 'shop', name: 'again' });
+  await clock.advance(15_000);
+  expect(reason('first')).toBe('SpaceNotFound');
+  expect(reason('second')).not.toBe('ClusterIDClaimed');
+});
+
+test('A database is created again for another object once its own has let go of it, though a finalizer keeps that', async () => {
+  const [, , given] = CASES;
+  const { simulator, reason, create, remove } = await aWorldOf(given);
+  await create('billing', { deletionPolicy: 'Delete' }, { finalizers: ['example.com/theirs'] });
+  await create('shop');
+  await remove('billing');
+  expect(reason('shop')).toBe('DatabaseReady');
+  expect(simulator.count('createDatabase')).toBe(2);
+});
