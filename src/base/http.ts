@@ -109,6 +109,8 @@ export interface UndiciTransportOptions {
   readonly insecureSkipVerify?: boolean | undefined;
   /** URL of the proxy for everything, with its login if it has one. `guard` and `lookup` have no say in where the proxy connects. */
   readonly proxy?: string | undefined;
+  /** Names the client in each request that does not name one itself. */
+  readonly userAgent?: string | undefined;
   /** Maximum number of connections per origin. */
   readonly connections?: number;
   /** How long an idle connection is kept. Default: 30 s, or less if the server says so. */
@@ -161,7 +163,8 @@ export function createUndiciTransport(
     // Otherwise a server's offer counts, up to ten minutes.
     keepAliveMaxTimeout: keepAliveMs,
   };
-  const { proxy } = options;
+  const { proxy, userAgent } = options;
+  const named = userAgent === undefined ? {} : { 'user-agent': userAgent };
   const agents = renewedAgents(options, (proofs) => {
     const settings = settingsOf(options, proofs);
     return proxy === undefined
@@ -185,7 +188,7 @@ export function createUndiciTransport(
       const answer = undiciRequest(request.url, {
         dispatcher: agents.current().compose(askingFirst(beforeSending)),
         method: request.method,
-        headers: { ...request.headers },
+        headers: { ...named, ...request.headers },
         body: request.body ?? null,
         headersTimeout: timeouts.headersMs,
         bodyTimeout: timeouts.bodyMs,

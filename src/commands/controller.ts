@@ -78,8 +78,9 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
   );
   // Each watch keeps a connection for itself: none may lack one, however many namespaces there are.
   const watches = WATCHES_A_NAMESPACE * (config.namespaces?.length ?? 1);
+  const userAgent = `mooring/${VERSION}`;
   const clientOptions = {
-    userAgent: `mooring/${VERSION}`,
+    userAgent,
     reachability: new Reachability({ clock: systemClock, random: systemRandom }),
     onRequest: metrics.kubeRequest,
     refusal: (resource: Resource) => (resource === LEASES ? undefined : operator.fence()),
@@ -90,7 +91,7 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
     api: clients.api,
     clock: systemClock,
     random: systemRandom,
-    transport: transportsFor(connectionGuard(urlPolicy)).of,
+    transport: transportsFor(userAgent, connectionGuard(urlPolicy)).of,
     log,
     metrics,
     namespaces: config.namespaces,

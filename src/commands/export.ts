@@ -10,7 +10,7 @@ import { type Item, listAll } from '../plugin/inventory.ts';
 import { parseName } from '../plugin/kinds.ts';
 import { cloudOf, readSpace } from '../plugin/space.ts';
 import { onCluster } from './on-cluster.ts';
-import { transportsFor } from './transports.ts';
+import { PLUGIN_AGENT, transportsFor } from './transports.ts';
 
 /** `mooring export SPACE`: prints manifests for all clusters of a space. */
 export const exportSpace = onCluster({
@@ -29,7 +29,7 @@ export const exportSpace = onCluster({
   async run({ api, namespace, args, io }, { name }) {
     const space = { namespace, name };
     const spec = await readSpace(api, space, io.signal);
-    const transports = transportsFor();
+    const transports = transportsFor(PLUGIN_AGENT);
     try {
       const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
       const cloud = await cloudOf(dependencies, namespace, spec, io.signal);

@@ -18,8 +18,8 @@ import type { Completable } from '../plugin/completion.ts';
 import { INTERRUPTED } from '../plugin/exit-code.ts';
 import { type Screen, screenOn } from '../plugin/screen.ts';
 import { type Style, styleFor } from '../plugin/text.ts';
-import { VERSION } from '../version.ts';
 import type { Command, CommandIO } from './command.ts';
+import { PLUGIN_AGENT } from './transports.ts';
 
 /* What the commands have in common that a person runs against a cluster, with the person's own rights. */
 
@@ -111,7 +111,7 @@ async function connected(
       server: connection.server,
       transport,
       authorize: connection.authorize,
-      userAgent: `kubectl-mooring/${VERSION}`,
+      userAgent: PLUGIN_AGENT,
       fieldManager: 'kubectl-mooring',
     });
     return await run({ ...on, api, namespace: given('namespace') ?? connection.namespace });

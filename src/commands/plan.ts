@@ -17,7 +17,7 @@ import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { noneText } from '../plugin/status.ts';
 import { readInput } from './input.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
-import { transportsFor } from './transports.ts';
+import { PLUGIN_AGENT, transportsFor } from './transports.ts';
 
 /** Used with --exit-code. */
 const EXIT_CODES = { nothing: 0, changes: 2, destroys: 3, fails: 4 } as const;
@@ -145,7 +145,7 @@ async function listClouds(
   documents: readonly Document[],
   told: ToldPolicy,
 ) {
-  const transports = transportsFor();
+  const transports = transportsFor(PLUGIN_AGENT);
   try {
     const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
     return await askClouds(dependencies, { namespace, objects, documents, policy: policyOf(told, objects) }, io.signal);

@@ -7,7 +7,7 @@ import { parseName } from '../plugin/kinds.ts';
 import { TRANSACTION_TYPES, withTypeHelp } from '../plugin/query-type.ts';
 import { sessionFor } from '../plugin/server.ts';
 import { onCluster } from './on-cluster.ts';
-import { transportsFor } from './transports.ts';
+import { PLUGIN_AGENT, transportsFor } from './transports.ts';
 
 /** Flags of commands that work on a cluster's server. */
 export const SERVER_FLAGS = {
@@ -56,7 +56,7 @@ export const query = onCluster({
     return { cluster, text, type, output, server: serverOf(args) };
   },
   async run({ api, namespace, args, io }, { cluster, text, type, output, server }) {
-    const transports = transportsFor();
+    const transports = transportsFor(PLUGIN_AGENT);
     try {
       const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
       const target = { namespace, cluster, user: args.text('user'), server };

@@ -8,7 +8,7 @@ import { sessionFor } from '../plugin/server.ts';
 import { converse, interrupt, SHELL_HELP, Shell } from '../plugin/shell.ts';
 import { onCluster } from './on-cluster.ts';
 import { SERVER_FLAGS, serverOf } from './query.ts';
-import { transportsFor } from './transports.ts';
+import { PLUGIN_AGENT, transportsFor } from './transports.ts';
 
 /** `mooring shell CLUSTER`: runs queries, one after the other, from a terminal or from standard input. */
 export const shell = onCluster({
@@ -23,7 +23,7 @@ export const shell = onCluster({
     return { cluster: parseName(word, databaseClusterDefinition), server: serverOf(args) };
   },
   async run({ api, namespace, args, io }, { cluster, server }) {
-    const transports = transportsFor();
+    const transports = transportsFor(PLUGIN_AGENT);
     try {
       const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
       const target = { namespace, cluster, user: args.text('user'), server };

@@ -1,6 +1,7 @@
 import { getCACertificates } from 'node:tls';
 import { type ConnectionGuard, createUndiciTransport, type HttpTransport } from '../base/http.ts';
 import { Recent } from '../base/recent.ts';
+import { VERSION } from '../version.ts';
 
 /**
  * Of thousands of servers some are called each second, mostly by one pass, and each connection takes some 40 KB: none is kept long for
@@ -13,6 +14,9 @@ const KEEP_ALIVE_MS = 2_000;
  * than there are passes and pollers at once; each space and server limits its own requests.
  */
 const CONNECTIONS = 4_096;
+
+/** How commands of the plugin name themselves. */
+export const PLUGIN_AGENT = `kubectl-mooring/${VERSION}`;
 
 /** HTTP to clouds and servers: one pool of connections for each set of trusted certificates. */
 export interface Transports {
@@ -27,7 +31,7 @@ type Transport = ReturnType<typeof createUndiciTransport>;
 const KEPT = 32;
 
 /** `guard`: where connections may go; undefined: anywhere. */
-export function transportsFor(guard?: ConnectionGuard): Transports {
+export function transportsFor(userAgent: string, guard?: ConnectionGuard): Transports {
   const kept = new Recent<string, Transport>(KEPT);
   /** All that may be in use: meanwhile no second one is made. The connections of one that nobody uses soon end by themselves. */
   const made = new Map<string, WeakRef<Transport>>();
@@ -35,7 +39,7 @@ export function transportsFor(guard?: ConnectionGuard): Transports {
     for (const [each, transport] of made) if (transport.deref() === undefined) made.delete(each);
     const trusted = ca === undefined ? undefined : [...getCACertificates(), ca].join('\n');
     const pool = { connections: CONNECTIONS, keepAliveMs: KEEP_ALIVE_MS };
-    const transport = createUndiciTransport({ ca: trusted, serverName, guard, ...pool });
+    const transport = createUndiciTransport({ ca: trusted, serverName, guard, userAgent, ...pool });
     made.set(key, new WeakRef(transport));
     return transport;
   };
