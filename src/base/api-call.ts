@@ -62,8 +62,8 @@ export interface CallOptions {
   readonly transport: HttpTransport;
   readonly clock: Clock;
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
-  /** Called with the address that comes with a 421. */
-  readonly onPrimaryNamed?: ((address: string) => void) | undefined;
+  /** Called with the address that comes with a 421. Returns what else to say of it, after a comma. */
+  readonly onPrimaryNamed?: ((address: string) => string | undefined) | undefined;
   /** For every call that does not have its own. */
   readonly timeouts?: Partial<HttpTimeouts> | undefined;
 }
@@ -186,7 +186,8 @@ export class ApiCall {
   async #fromStatus(response: HttpResponse): Promise<ApiError> {
     const { status, headers } = response;
     const { code, message, primaryAddress } = await readErrorBody(response);
-    if (status === 421 && primaryAddress !== undefined) this.#options.onPrimaryNamed?.(primaryAddress);
+    const isNamed = status === 421 && primaryAddress !== undefined;
+    const more = isNamed ? this.#options.onPrimaryNamed?.(primaryAddress) : undefined;
     const kind = this.#operation.kinds?.[status] ?? kindOfStatus(status);
     const nowMs = this.#options.clock.now();
     const after = status === 429 || status === 503 ? retryAfterMs(headers, nowMs) : undefined;
@@ -195,7 +196,8 @@ export class ApiCall {
     const what = isRedirect
       ? 'the address redirects, which is not followed'
       : `${this.#words(kind)}${until === '' ? '' : `, and it asks for a pause${until}`}`;
-    const primary = primaryAddress === undefined ? '' : `; primary: ${primaryAddress}`;
+    const primary =
+      primaryAddress === undefined ? '' : `; primary: ${[primaryAddress, more].filter(Boolean).join(', ')}`;
     const words =
       encodingWords(response) ?? (isRedirect ? this.#redirectWords(headers['location']) : undefined) ?? message ?? '';
     return this.error(kind, {

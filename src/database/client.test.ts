@@ -329,9 +329,14 @@ test.each([
   [503, { primaryAddress: 'b.example:8000' }, []],
 ])('ServerClient reports where the primary is: %i %j', async (status, body, told) => {
   const named: string[] = [];
-  const { client } = aServerClient(() => ({ status, body }), { onPrimaryNamed: (address) => named.push(address) });
-  await errorOf(client.createUser(TOKEN, 'app', PASSWORD));
+  const onPrimaryNamed = (address: string) => {
+    named.push(address);
+    return 'which is said';
+  };
+  const { client } = aServerClient(() => ({ status, body }), { onPrimaryNamed });
+  const { message } = await errorOf(client.createUser(TOKEN, 'app', PASSWORD));
   expect(named).toEqual(told);
+  expect(message.endsWith('; primary: b.example:8000, which is said)')).toBe(told.length > 0);
 });
 
 test('ServerClient reports each exchange by operation and outcome', async () => {

@@ -42,8 +42,11 @@ export interface ServerClientOptions {
   readonly random: Random;
   /** Called for each exchange. `code` is the status or the kind of error. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
-  /** Called with the primary's address if the server takes no changes and names it (compatibility.md: 421). */
-  readonly onPrimaryNamed?: ((address: string) => void) | undefined;
+  /**
+   * Called with the primary's address if the server takes no changes and names it (compatibility.md: 421). Returns what else the
+   * error says of it.
+   */
+  readonly onPrimaryNamed?: ((address: string) => string | undefined) | undefined;
   readonly rateLimit?: RateLimit | undefined;
   /** What the server may repeat from other clients' requests. Default: from this one's only. */
   readonly sent?: SentSecrets | undefined;

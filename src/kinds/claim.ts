@@ -1,7 +1,7 @@
 import { isOfGroup } from '../base/group.ts';
 import { keyOf, type ObjectKey, type ObjectMeta } from '../kube/object.ts';
 
-/** How far an object has come with the thing it claims: it has it, has begun to create it, only wants it, or wants it and cannot have it. */
+/** How far an object has come with the thing it claims: it has it, has begun to create it, wants it, or wants it but cannot have it. */
 export type Hold = 'has' | 'begun' | 'wants' | 'cannot';
 
 const ORDER: readonly Hold[] = ['has', 'begun', 'wants', 'cannot'];

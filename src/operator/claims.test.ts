@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { cluster, database, user } from '../../test/support/manifests.ts';
 import { aWorldOfOperators } from '../../test/support/operators.ts';
+import { sleep } from '../base/clock.ts';
 import { DATABASES } from '../kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
@@ -149,4 +150,24 @@ test('A database is created again for another object once its own has let go of 
   await remove('billing');
   expect(reason('shop')).toBe('DatabaseReady');
   expect(simulator.count('createDatabase')).toBe(2);
+});
+
+test('A user that two objects may take over from now on is taken over by one of them only', async () => {
+  const [, given] = CASES;
+  const { kube, clock, simulator, network, reason, create } = await aWorldOf(given);
+  await create('shop', { username: 'sales' }, { name: 'former' });
+  kube.remove(given.resource, { namespace: 'shop', name: 'former' });
+  await create('billing');
+  await create('shop');
+  expect([reason('billing'), reason('shop')]).toEqual(['UserExists', 'UserExists']);
+  network.fault = async (_request, go) => {
+    await sleep(clock, 100);
+    return go();
+  };
+  const setBefore = simulator.count('updateUser');
+  for (const namespace of ['billing', 'shop'])
+    await kube.patch(given.resource, { namespace, name: 'sales' }, { spec: { adoptionPolicy: 'IfExists' } });
+  await clock.advance(60_000);
+  expect([reason('billing'), reason('shop')]).toEqual(['LoginWorks', 'UserClaimed']);
+  expect(simulator.count('updateUser') - setBefore).toBe(1);
 });

@@ -92,6 +92,15 @@ describe('documentsIn()', () => {
     });
   });
 
+  it('leaves out kinds of the same name of other operators, and reports a misspelt group', () => {
+    const of = (apiVersion: string) => `apiVersion: ${apiVersion}\nkind: Database\nmetadata: {name: app}\ncustom: 1\n`;
+    expect(documentsIn('a.yaml', of('postgresql.cnpg.io/v1'))).toEqual({ documents: [], problems: [] });
+    for (const apiVersion of ['moorings.dev/v1alpha1', 'apps/v1', 'v1'])
+      expect(documentsIn('a.yaml', of(apiVersion)).problems[0]?.text).toBe(
+        `Database app: apiVersion cannot be "${apiVersion}": use mooring.dev/v1alpha1`,
+      );
+  });
+
   it('reports fields that do not exist, and checks what they probably mean', () => {
     const { documents, problems } = documentsIn('a.yaml', `${OURS}sepc: {clusterRef: {name: orders}}\nfoo: 1\n`);
     expect(problems.map(({ text }) => text)).toEqual([

@@ -12,7 +12,7 @@ import {
   YAMLException,
 } from 'js-yaml';
 import { messageOf } from '../base/errors.ts';
-import { isOfGroup } from '../base/group.ts';
+import { GROUP, isOfGroup } from '../base/group.ts';
 import { isRecord } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
 import { definitions } from '../kinds/definitions.ts';
@@ -161,7 +161,13 @@ function itemsOf(value: unknown, where: string): readonly { readonly value: unkn
 const KINDS = definitions.map(({ kind }) => kind);
 
 function isOurs({ apiVersion, kind }: Readonly<Record<string, unknown>>): boolean {
-  return isOfGroup(String(apiVersion)) || KINDS.includes(String(kind));
+  return isOfGroup(String(apiVersion)) || (KINDS.includes(String(kind)) && !isOfOthers(apiVersion));
+}
+
+/** Reports whether the apiVersion names the group of another operator, which may have a kind Database too, and no misspelt one. */
+function isOfOthers(apiVersion: unknown): boolean {
+  const [, group = ''] = /^([^/]+\.[^/]+)\//.exec(String(apiVersion)) ?? [];
+  return group !== '' && nearest(group, [GROUP]) === undefined;
 }
 
 function isWanted(value: unknown): boolean {

@@ -1,6 +1,7 @@
 import { LET_GO } from '../../kube/annotations.ts';
 import { failing, reconciling } from '../../kube/summary.ts';
 import { LANDING_MS } from '../attempts.ts';
+import { unseenCluster } from '../server/dependents.ts';
 import {
   type DatabaseObservation,
   type DatabaseSeen,
@@ -49,16 +50,10 @@ function withoutServer(
   { why, reason, message, destroyed, starting }: Extract<DatabaseObservation, { server: 'waiting' }>,
 ): DatabaseDecision {
   if (why === 'missing' || why === 'leaving')
-    return destroyed ? GO : left(subject, why === 'missing' ? unseen(subject) : message);
+    return destroyed ? GO : left(subject, why === 'missing' ? unseenCluster(subject) : message);
   if (starting) return { conditions: 'keep' };
   const text = `Deletion with deletionPolicy Delete needs the server. ${message}. ${LET_GO}`;
   return { conditions: [...reconciling(reason, text), ...asBefore(subject)] };
-}
-
-/** The cluster may well exist, in a namespace that this operator no longer watches. */
-function unseen({ metadata, spec }: DatabaseSubject): string {
-  const { name, namespace = metadata.namespace } = spec.clusterRef;
-  return `Mooring sees no DatabaseCluster "${name}" in namespace "${namespace}"`;
 }
 
 /** The server cannot be reached through a cluster that is being deleted or gone: reports what may be left there. */

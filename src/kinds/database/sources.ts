@@ -88,7 +88,9 @@ function knownSource(
 }
 
 function inlineSource({ inline }: Source, position: number): SourceText | undefined {
-  return inline === undefined ? undefined : { source: `inline/${position}`, hash: hashOf(inline), text: inline };
+  if (inline === undefined) return undefined;
+  const text = inline.replace(BYTE_ORDER_MARK, '');
+  return { source: `inline/${position}`, hash: hashOf(text), text };
 }
 
 function nameOf({ name, key }: NonNullable<Source['configMapKeyRef']>): string {

@@ -3,17 +3,19 @@ import { aCluster } from '../../../test/support/builders.ts';
 import { manualClock } from '../../../test/support/clock.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import { Absences } from './absences.ts';
+import type { ClusterSubject } from './observation.ts';
 
 /** Looks for a cluster that does not exist. */
 function aLook() {
   const clock = manualClock();
   const absences = new Absences();
-  const { subject } = aCluster().owned();
+  const { subject } = aCluster().with({ recreatePolicy: 'Always' }).owned();
   return {
     clock,
     missed: (hasLookalikes = false) => absences.missed(subject, hasLookalikes, clock),
-    missedOf: (createdAt: string) =>
-      absences.missed({ ...subject, status: { ...subject.status, createdAt } }, false, clock)?.leftMs,
+    missedOf: (createdAt: string, more: Partial<ClusterSubject> = {}) =>
+      absences.missed({ ...subject, ...more, status: { ...subject.status, createdAt } }, false, clock)?.leftMs,
+    noneRecorded: () => absences.present(subject, undefined),
     shown: (status: string) => absences.present(subject, { id: 'orders', status, servers: [] } as unknown as Cluster),
     /** After how many looks that was enough, of 20. */
     looksUntilGone(everyMs: number): number {
@@ -58,6 +60,29 @@ describe('Absences', () => {
     expect(waits(9)).toEqual([20, 40, 80, 160, 320, 640, 1280, 1800, 1800].map((seconds) => seconds * 1_000));
     shown('running');
     expect(waits(2)).toEqual([20_000, 40_000]);
+  });
+
+  it('waits longer for a cluster of which the cloud says no creation time, too', () => {
+    const { missedOf, noneRecorded } = aLook();
+    const waits = Array.from({ length: 3 }, () => {
+      const leftMs = missedOf('unknown');
+      noneRecorded();
+      noneRecorded();
+      return leftMs;
+    });
+    expect(waits).toEqual([20_000, 40_000, 80_000]);
+  });
+
+  it('waits no longer than for the first one once no other would follow', () => {
+    const { missedOf, shown } = aLook();
+    for (let index = 0; index < 5; index++) {
+      missedOf(`created ${index}`);
+      shown('pending');
+    }
+    const { spec } = aCluster().with({ recreatePolicy: 'Never' }).subject;
+    expect(missedOf('created 5')).toBe(640_000);
+    expect(missedOf('created 5', { deleting: true })).toBe(20_000);
+    expect(missedOf('created 5', { spec })).toBe(20_000);
   });
 
   it('begins when nothing is left that may be ours', () => {

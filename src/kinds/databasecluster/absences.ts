@@ -8,7 +8,7 @@ import type { ClusterSubject } from './observation.ts';
 const ABSENT_MS = 20_000;
 /**
  * Each cluster that follows one that was missing for so long, and that went missing before it ran, is waited for twice as long, up
- * to this: a cloud that never shows what it creates must not be asked for one after the other.
+ * to this, as long as another one would follow: a cloud that never shows what it creates must not be asked for one after the other.
  */
 const MAX_ABSENT_MS = 1_800_000;
 
@@ -31,6 +31,7 @@ export interface Absence {
 
 interface Known {
   readonly uid: string;
+  /** Undefined: no cluster has followed yet. Not every cloud says when a cluster was created, so that alone does not tell two apart. */
   readonly createdAt: string | undefined;
   /** How many clusters of the object went missing before this one, none of which ran. */
   readonly times: number;
@@ -46,7 +47,7 @@ export class Absences {
 
   /** The cluster was looked for and is missing. Undefined: it has been for long enough, or there are lookalikes. */
   missed(
-    { key, metadata: { uid }, status: { createdAt } }: ClusterSubject,
+    { key, metadata: { uid }, spec, status: { createdAt }, deleting }: ClusterSubject,
     hasLookalikes: boolean,
     clock: Pick<Clock, 'now' | 'monotonic'>,
   ): Absence | undefined {
@@ -58,7 +59,8 @@ export class Absences {
     const since = hasLookalikes ? undefined : sinceWhen(last, clock);
     this.#known.set(key, { uid, createdAt, times, lookedMs, hadLookalikes, since });
     if (since === undefined) return undefined;
-    const absentMs = ceilingMs({ initialMs: ABSENT_MS, maxMs: MAX_ABSENT_MS }, times);
+    const isFollowed = spec.recreatePolicy === 'Always' && !deleting;
+    const absentMs = ceilingMs({ initialMs: ABSENT_MS, maxMs: MAX_ABSENT_MS }, isFollowed ? times : 0);
     const leftMs = since.ms + absentMs - lookedMs;
     if (leftMs <= 0) return undefined;
     const { atMs } = since;
@@ -74,7 +76,10 @@ export class Absences {
   present({ key, metadata: { uid } }: ClusterSubject, cluster: Cluster | undefined): void {
     const known = this.#knownOf(key, uid);
     if (known === undefined || cluster?.status === 'running') this.forget(key);
-    else this.#known.set(key, { ...known, hadLookalikes: false, since: undefined });
+    else {
+      const createdAt = cluster === undefined ? undefined : known.createdAt;
+      this.#known.set(key, { ...known, createdAt, hadLookalikes: false, since: undefined });
+    }
   }
 
   forget(key: ObjectKey): void {

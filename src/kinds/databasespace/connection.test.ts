@@ -187,6 +187,25 @@ describe('SpaceConnections', () => {
     };
   }
 
+  it.each([
+    [
+      '10.0.0.7:8000',
+      /; primary: 10\.0\.0\.7:8000, where no login may be sent: serverURL "10\.0\.0\.7" is .*-networks\)$/,
+    ],
+    ['db-2.test:8000', /; primary: db-2\.test:8000\)$/],
+  ])('say why they do not follow a server to the primary %s, if no login may be sent there', async (primary, words) => {
+    const transport = scriptedTransport(({ url }) =>
+      url.endsWith('/signin')
+        ? { status: 200, body: { token: 'a-token' } }
+        : { status: 421, body: { code: 'C', message: 'Not the primary', primaryAddress: primary } },
+    );
+    const urlPolicy = { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: [] };
+    const { connections, spec, of } = bench({ transport: () => transport, urlPolicy });
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    const session = of('a/one').logins('https://db-1.test:8000', 'three').session(LOGIN);
+    await expect(session.use((client, token) => client.createDatabase(token, 'fresh'))).rejects.toThrow(words);
+  });
+
   it('go by what one server says of the primary for a minute, and accept no other meanwhile', async () => {
     const { clock, told, servers, isNamedBy, refuses } = await ofThree();
     const [primary, one, other] = servers;

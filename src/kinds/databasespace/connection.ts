@@ -286,7 +286,11 @@ export class SpaceConnections {
         transport: limitedTransport(transport(ca), REQUESTS_PER_SERVER),
         sent: this.#sent,
         onRequest: onServerRequest,
-        onPrimaryNamed: (address) => primaryNamed(clusterID, baseURL, address),
+        onPrimaryNamed(address) {
+          primaryNamed(clusterID, baseURL, address);
+          const { refusal } = serverURLOf(address, spec.serverURL, urlPolicy);
+          return refusal === undefined ? undefined : `where no login may be sent: ${refusal.message}`;
+        },
       });
     return {
       client: shared.client,

@@ -1,6 +1,7 @@
 import { LET_GO } from '../../kube/annotations.ts';
 import { failing, reconciling } from '../../kube/summary.ts';
 import { LANDING_MS } from '../attempts.ts';
+import { unseenCluster } from '../server/dependents.ts';
 import {
   connectionSecretName,
   type UserDecision,
@@ -27,8 +28,7 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
       return { conditions: reconciling(reason, waits) };
     }
     if (destroyed) return release;
-    const { name, namespace = subject.metadata.namespace } = spec.clusterRef;
-    const cause = why === 'missing' ? `Mooring sees no DatabaseCluster "${name}" in namespace "${namespace}"` : message;
+    const cause = why === 'missing' ? unseenCluster(subject) : message;
     const left = `User "${username}" was not deleted on the server, as ${cause}. If the cluster was destroyed, the user went with it; if it still exists, delete the user there, unless it is needed`;
     return { ...release, steps: [{ do: 'TellLeft', message: left }] };
   }

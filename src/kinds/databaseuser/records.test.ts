@@ -48,6 +48,12 @@ describe('which object stands for a user', () => {
       undefined,
     ],
     [
+      'the older, if it may take over the user that it found, from now on',
+      aUser(),
+      objectOf(cannotHaveIt.with({ adoptionPolicy: 'IfExists' }), older),
+      'shop/older',
+    ],
+    [
       'an older one from elsewhere that was admitted',
       aUser(),
       objectOf(fromElsewhere.withReady('Unknown', 'CreatingUser'), elsewhere),

@@ -52,7 +52,13 @@ function holdOf(record: UserRecord, isSubject: boolean): Hold {
   if (record.status.username !== undefined) return 'has';
   // Of two that began at once, the other may have created the user, and may have lost its finalizer since: an object that cannot have
   // the user must not keep that one from it.
-  if (!isSubject && findStatusCondition(record.status.conditions, 'Ready')?.reason === USER_EXISTS) return 'cannot';
+  if (!isSubject && cannotHaveIt(record)) return 'cannot';
   // Anybody can write a finalizer: it counts only beside the cluster.
   return isBeside(record) && hasBegun(record) ? 'begun' : 'wants';
+}
+
+/** Reports whether the object found a user that it did not create, and may not take it over. One that now may is about to. */
+function cannotHaveIt({ spec, status }: UserRecord): boolean {
+  const ready = findStatusCondition(status.conditions, 'Ready');
+  return ready?.reason === USER_EXISTS && spec.adoptionPolicy !== 'IfExists';
 }

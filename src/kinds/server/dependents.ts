@@ -52,6 +52,12 @@ export type NoServer = Exclude<ServerAccess, OpenServer> & {
   readonly unchanged?: boolean;
 };
 
+/** Says that the cluster is missing. It may well exist, in a namespace that this operator no longer watches. */
+export function unseenCluster({ metadata, spec }: Pick<Dependent, 'metadata' | 'spec'>): string {
+  const { name, namespace = metadata.namespace } = spec.clusterRef;
+  return `Mooring sees no DatabaseCluster "${name}" in namespace "${namespace}"`;
+}
+
 /** Decides what to say about an object that waits with its cluster, while no server is asked. */
 export function withoutServer(
   { status, metadata }: Pick<Dependent, 'metadata' | 'status'>,
