@@ -6,7 +6,7 @@ import {
   type Candidate,
   candidates,
   hasOwnPassword,
-  isOfAnother,
+  isOtherUser,
   type KnownLogins,
 } from './known-logins.ts';
 import type { ClusterSubject, WorkingLogin } from './observation.ts';
@@ -80,6 +80,6 @@ export async function powerlessUser(
   login: Login | undefined,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (login === undefined || !isOfAnother(known, login)) return undefined;
+  if (login === undefined || !isOtherUser(known, login)) return undefined;
   return (await logins.seesUsers(login, signal)) ? undefined : login.username;
 }

@@ -141,7 +141,7 @@ export function isFactorysLogin({ current, factory }: KnownLogins, working: Work
 }
 
 /** Whether the login is of a user other than the one that new clusters come with. */
-export function isOfAnother({ factory }: KnownLogins, login: Login | undefined): boolean {
+export function isOtherUser({ factory }: KnownLogins, login: Login | undefined): boolean {
   return login !== undefined && login.username !== factory.username;
 }
 

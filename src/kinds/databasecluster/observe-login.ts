@@ -10,7 +10,7 @@ import { findWorking, isHeld, powerlessUser, tryOthers } from './find-working.ts
 import { leftOf, otherLandsForMs } from './former-secrets.ts';
 import {
   isFactorysLogin,
-  isOfAnother,
+  isOtherUser,
   type KnownLogins,
   lineBreakIn,
   readLogins,
@@ -91,7 +91,7 @@ async function tryLogins(
   // A session begun meanwhile would count as proof of its password once the server is right again.
   if (acceptsAny && found !== undefined) logins.drop(logins.session(found.login));
   const powerless = await powerlessUser(logins, known, found?.login, signal);
-  const isOther = factoryAlive === true && powerless === undefined && isOfAnother(known, found?.login);
+  const isOther = factoryAlive === true && powerless === undefined && isOtherUser(known, found?.login);
   memory.unreachable.forget(subject.key);
   if (factoryAlive === false) memory.verified(subject.key, secretName, nowMs);
   const { landsForMs, ...left } = leftOf(world, subject, known.inherited);
