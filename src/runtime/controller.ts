@@ -159,8 +159,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       // The stop may have come while the gate took its time.
       if (isOurs && !stop.aborted) await this.#workOn(key, kill);
       if (isOurs) gate?.end(key);
-      if (this.#replaced.delete(key)) this.forget(key, 'deleted');
       this.#lookAtForeignStatus(key);
+      if (this.#replaced.delete(key)) this.forget(key, 'deleted');
       this.queue.done(key);
     }
   }
