@@ -23,14 +23,15 @@ const require = createRequire(import.meta.url);
 export const Agent: typeof undici.Agent = require('undici/lib/dispatcher/agent.js');
 export const buildConnector: typeof undici.buildConnector = require('undici/lib/core/connect.js');
 
-/** Loads what it needs only if there is a proxy. */
+/** Loads what it needs only if there is a proxy. Never speaks HTTP/2 with the proxy itself. */
 export function proxyAgent(options: undici.ProxyAgent.Options): Dispatcher {
   const ProxyAgent: typeof undici.ProxyAgent = require('undici/lib/dispatcher/proxy-agent.js');
   const Pool: typeof undici.Pool = require('undici/lib/dispatcher/pool.js');
   const connect: Dispatcher['connect'] = require('undici/lib/api/api-connect.js');
-  // undici's index adds this to every dispatcher.
-  const clientFactory = (origin: URL, given: object) => Object.assign(new Pool(origin, given), { connect });
-  return new ProxyAgent({ ...options, clientFactory });
+  // undici's index adds `connect` to every dispatcher.
+  const clientFactory = (origin: URL, given: object) =>
+    Object.assign(new Pool(origin, { ...given, allowH2: false }), { connect });
+  return new ProxyAgent({ ...options, proxyTls: { allowH2: false }, clientFactory });
 }
 
 const requestOf: Dispatcher['request'] = require('undici/lib/api/api-request.js');
