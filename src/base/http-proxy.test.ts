@@ -77,3 +77,15 @@ test('requests connect side by side to a proxy that is reached by TLS, too', asy
   const ended = Promise.race(Array.from({ length: REQUESTS }, () => transport({ method: 'GET', url })));
   await Promise.race([connected.promise, ended]);
 });
+
+test('a proxy that is reached by TLS may be named by its address, and must be trusted', async () => {
+  const port = await listening(createServer({ ...FIRST }));
+  for (const host of ['localhost', '127.0.0.1']) {
+    const transport = createUndiciTransport({ proxy: `https://${host}:${port}` });
+    onTestFinished(() => transport.close());
+    await expect(transport({ method: 'GET', url: 'https://nowhere.test/' })).rejects.toMatchObject({
+      kind: 'unreachable',
+      isUntrusted: true,
+    });
+  }
+});

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { isIP } from 'node:net';
 import type * as undici from 'undici';
 
 /*
@@ -28,9 +29,13 @@ export function proxyAgent(options: undici.ProxyAgent.Options): Dispatcher {
   const ProxyAgent: typeof undici.ProxyAgent = require('undici/lib/dispatcher/proxy-agent.js');
   const Pool: typeof undici.Pool = require('undici/lib/dispatcher/pool.js');
   const connect: Dispatcher['connect'] = require('undici/lib/api/api-connect.js');
-  // undici's index adds `connect` to every dispatcher.
-  const clientFactory = (origin: URL, given: object) =>
-    Object.assign(new Pool(origin, { ...given, allowH2: false }), { connect });
+  const clientFactory = (origin: URL, given: { readonly connect: Connector }) => {
+    // undici gives the proxy's address as its name, which TLS does not allow; without a name it goes by the address.
+    const connector: Connector = (target, callback) =>
+      given.connect(isIP(target.servername ?? '') === 0 ? target : { ...target, servername: '' }, callback);
+    // undici's index adds `connect` to every dispatcher.
+    return Object.assign(new Pool(origin, { ...given, connect: connector, allowH2: false }), { connect });
+  };
   return new ProxyAgent({ ...options, proxyTls: { allowH2: false }, clientFactory });
 }
 
