@@ -52,6 +52,8 @@ export interface Exchange {
   readonly timeouts?: Partial<HttpTimeouts> | undefined;
   /** For a call that follows a look: its turn, if that was waited for before the look. */
   readonly turn?: Turn | undefined;
+  /** For a call that follows a look: since when it may have waited for its token, by the monotonic clock. */
+  readonly askedAt?: number | undefined;
   /** Everything in this request that no error may show. */
   readonly secrets?: readonly string[];
 }

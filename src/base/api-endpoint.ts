@@ -37,6 +37,8 @@ const MAX_WAIT_MS = 5_000;
 const MAX_ROUTINE_WAIT_MS = 60_000;
 /** For operations that follow a look: what was seen may soon be out of date. */
 const MAX_FOLLOWING_WAIT_MS = 1_000;
+/** As long may it take to get the token for such an operation. */
+const MAX_TOKEN_WAIT_MS = 5_000;
 /** A longer pause applies only to the operation that was told of it: it may be the only one that is refused. */
 const MAX_COMMON_PAUSE_MS = 60_000;
 
@@ -113,11 +115,13 @@ export class ApiEndpoint {
   }
 
   /** Waits until the call may be sent, and returns whether the limiter made it wait. Fails if that would take too long. */
-  async #whenDue(call: ApiCall, operation: Operation, { signal, turn }: Exchange): Promise<boolean> {
+  async #whenDue(call: ApiCall, operation: Operation, exchange: Exchange): Promise<boolean> {
+    const { signal, turn } = exchange;
     const { follows = false } = operation;
     const maxWaitMs = follows ? MAX_FOLLOWING_WAIT_MS : MAX_WAIT_MS;
-    this.#refuseWhileDown(call, operation, maxWaitMs);
     const askedAt = this.#options.clock.monotonic();
+    if (follows && askedAt - (exchange.askedAt ?? askedAt) > MAX_TOKEN_WAIT_MS) throw outOfDate(call);
+    this.#refuseWhileDown(call, operation, maxWaitMs);
     if (this.#ownPauses !== undefined) await this.#awaitOwnPause(operation, maxWaitMs, signal);
     await this.#bucket.take(signal);
     this.#refuseAfterWait(call, operation, signal);
@@ -243,6 +247,12 @@ export class ApiEndpoint {
     const what = `held back, because there are more requests than the other side allows${since}`;
     return call.error('throttled', { what, retryAfterMs: this.#limiter.waitMs(this) });
   }
+}
+
+/** What the call follows is old by now: others may have changed it, and a person may have ordered otherwise. */
+function outOfDate(call: ApiCall): ApiError {
+  const what = 'not sent, because a token for it took too long to get: what the call is based on may have changed';
+  return call.error('unreachable', { what, isWithheld: true });
 }
 
 function pausedError(call: ApiCall, by: PauseReason, retryAfterMs: number, words = ''): ApiError {

@@ -1,4 +1,5 @@
 import type { HttpResponse } from './http.ts';
+import { REDACT_WINDOW } from './redact.ts';
 
 /** The documents' error object, as far as it came. */
 export interface ErrorBody {
@@ -12,14 +13,17 @@ const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Never fails, as the status says enough. Bodies may be missing, plain text, HTML or cut (compatibility.md). */
 export async function readErrorBody(response: HttpResponse): Promise<ErrorBody> {
+  const { start, isBroken } = await readStart(response.body);
   // trim() also removes the byte order mark that .NET, for one, begins with.
-  const text = (await readStart(response.body)).trim();
+  const text = start.trim();
   if (encodingWords(response) !== undefined) return {};
   const value = parse(text);
   if (typeof value === 'object' && value !== null) {
     return { ...member(value, 'code'), ...member(value, 'message'), ...member(value, 'primaryAddress') };
   }
-  const plain = typeof value === 'string' ? value.trim() : text;
+  // Of a secret that broke off too little may have come to be recognized.
+  const whole = isBroken ? text.slice(0, 1 - REDACT_WINDOW).trim() : text;
+  const plain = typeof value === 'string' ? value.trim() : whole;
   return plain === '' || /^[<{[]/.test(plain) ? {} : { message: plain };
 }
 
@@ -32,17 +36,22 @@ export function encodingWords({ headers }: Pick<HttpResponse, 'headers'>): strin
 }
 
 /** Returns what comes, up to the limit or until the body breaks off. */
-async function readStart(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function readStart(
+  body: AsyncIterable<Uint8Array>,
+): Promise<{ readonly start: string; readonly isBroken: boolean }> {
   const chunks: Uint8Array[] = [];
   let size = 0;
+  let isBroken = false;
   try {
     for await (const chunk of body) {
       chunks.push(chunk);
       size += chunk.byteLength;
       if (size >= MAX_ERROR_BYTES) break;
     }
-  } catch {}
-  return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES).toString('utf8');
+  } catch {
+    isBroken = true;
+  }
+  return { start: Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES).toString('utf8'), isBroken };
 }
 
 function parse(text: string): unknown {

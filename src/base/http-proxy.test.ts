@@ -1,6 +1,6 @@
 import { createServer as createProxy } from 'node:http';
 import { createServer } from 'node:https';
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer as createPlainServer, type Server, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { FIRST, SECOND } from '../../test/support/certificates.ts';
 import { createUndiciTransport, readText } from './http.ts';
@@ -59,4 +59,33 @@ test('a refusal by a proxy is reported, without its password', async () => {
   expect(String(error)).toMatch(/Proxy response \(403\)/);
   expect(error).toMatchObject({ kind: 'unreachable' });
   expect(String(error)).not.toContain('sesame');
+});
+
+test('requests connect side by side to a proxy that is reached by TLS, too', async () => {
+  const REQUESTS = 3;
+  const connected = Promise.withResolvers<void>();
+  let connections = 0;
+  const port = await listening(
+    createPlainServer((socket) => {
+      socket.on('error', () => {});
+      if (++connections === REQUESTS) connected.resolve();
+    }),
+  );
+  const transport = createUndiciTransport({ proxy: `https://localhost:${port}` });
+  onTestFinished(() => transport.close());
+  const url = 'https://nowhere.test/';
+  const ended = Promise.race(Array.from({ length: REQUESTS }, () => transport({ method: 'GET', url })));
+  await Promise.race([connected.promise, ended]);
+});
+
+test('a proxy that is reached by TLS may be named by its address, and must be trusted', async () => {
+  const port = await listening(createServer({ ...FIRST }));
+  for (const host of ['localhost', '127.0.0.1']) {
+    const transport = createUndiciTransport({ proxy: `https://${host}:${port}` });
+    onTestFinished(() => transport.close());
+    await expect(transport({ method: 'GET', url: 'https://nowhere.test/' })).rejects.toMatchObject({
+      kind: 'unreachable',
+      isUntrusted: true,
+    });
+  }
 });

@@ -72,6 +72,28 @@ test('The transport reuses connections', async () => {
   );
 });
 
+test.each(['GET', 'POST'] as const)(
+  'The transport sends a %s over a new connection if an idle one is reset before it takes the request',
+  async (method) => {
+    const sockets: Socket[] = [];
+    const seen: string[] = [];
+    await withServer(
+      (request, response) => {
+        sockets.push(request.socket);
+        seen.push(String(request.method));
+        response.end('ok');
+      },
+      async (_url, ask, connections) => {
+        await ask();
+        await new Promise((resolve) => setImmediate(resolve));
+        for (const socket of sockets) socket.resetAndDestroy();
+        expect(await ask({ method })).toBe('200 ok');
+        expect([seen, connections()]).toEqual([['GET', method], 2]);
+      },
+    );
+  },
+);
+
 test('The transport closes an idle connection, even if the server would keep it longer', async () => {
   const server = createServer({ keepAliveTimeout: 75_000 }, (_request, response) => response.end('ok'));
   const closed = new Promise<void>((resolve) => {

@@ -148,7 +148,7 @@ export type Lookup = (
 
 /**
  * HTTP over undici with kept-alive connections, each exchange in a span. Redirects are never followed: credentials go only to the
- * named host.
+ * named host. Nothing is sent twice.
  */
 export function createUndiciTransport(
   options: UndiciTransportOptions = {},
@@ -185,16 +185,24 @@ export function createUndiciTransport(
     };
     try {
       limit.signal.throwIfAborted();
-      const answer = undiciRequest(request.url, {
-        dispatcher: agents.current().compose(askingFirst(beforeSending)),
-        method: request.method,
-        headers: { ...named, ...request.headers },
-        body: request.body ?? null,
-        headersTimeout: timeouts.headersMs,
-        bodyTimeout: timeouts.bodyMs,
-        signal: limit.signal,
+      const dispatcher = agents.current().compose(askingFirst(beforeSending));
+      const exchange = () => {
+        const answer = undiciRequest(request.url, {
+          dispatcher,
+          method: request.method,
+          headers: { ...named, ...request.headers },
+          body: request.body ?? null,
+          headersTimeout: timeouts.headersMs,
+          bodyTimeout: timeouts.bodyMs,
+          signal: limit.signal,
+        });
+        return Promise.race([answer, abortedUnsent(limit.signal, () => isSent)]);
+      };
+      const response = await exchange().catch((error: unknown) => {
+        // Usually an idle connection that was reset as the request was given to it. undici takes another only if it was closed.
+        if (!isSent && codeOf(error) === 'ECONNRESET') return exchange();
+        throw error;
       });
-      const response = await Promise.race([answer, abortedUnsent(limit.signal, () => isSent)]);
       const headers: Record<string, string> = {};
       for (const [name, value] of Object.entries(response.headers)) {
         if (value !== undefined) headers[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { isIP } from 'node:net';
 import type * as undici from 'undici';
 
 /*
@@ -23,14 +24,19 @@ const require = createRequire(import.meta.url);
 export const Agent: typeof undici.Agent = require('undici/lib/dispatcher/agent.js');
 export const buildConnector: typeof undici.buildConnector = require('undici/lib/core/connect.js');
 
-/** Loads what it needs only if there is a proxy. */
+/** Loads what it needs only if there is a proxy. Never speaks HTTP/2 with the proxy itself. */
 export function proxyAgent(options: undici.ProxyAgent.Options): Dispatcher {
   const ProxyAgent: typeof undici.ProxyAgent = require('undici/lib/dispatcher/proxy-agent.js');
   const Pool: typeof undici.Pool = require('undici/lib/dispatcher/pool.js');
   const connect: Dispatcher['connect'] = require('undici/lib/api/api-connect.js');
-  // undici's index adds this to every dispatcher.
-  const clientFactory = (origin: URL, given: object) => Object.assign(new Pool(origin, given), { connect });
-  return new ProxyAgent({ ...options, clientFactory });
+  const clientFactory = (origin: URL, given: { readonly connect: Connector }) => {
+    // undici gives the proxy's address as its name, which TLS does not allow; without a name it goes by the address.
+    const connector: Connector = (target, callback) =>
+      given.connect(isIP(target.servername ?? '') === 0 ? target : { ...target, servername: '' }, callback);
+    // undici's index adds `connect` to every dispatcher.
+    return Object.assign(new Pool(origin, { ...given, connect: connector, allowH2: false }), { connect });
+  };
+  return new ProxyAgent({ ...options, proxyTls: { allowH2: false }, clientFactory });
 }
 
 const requestOf: Dispatcher['request'] = require('undici/lib/api/api-request.js');

@@ -107,7 +107,7 @@ test.each([
     if (expected.at(-1) === 'auth') {
       expect(ended).toMatchObject({ kind: 'unreachable', isWithheld: true, effectUnknown: false, retryable: true });
       expect(String(ended)).toContain(
-        'not sent, because an access token took too long to get: what the call is based on',
+        'not sent, because a token for it took too long to get: what the call is based on',
       );
     } else expect(ended).toMatchObject(running);
     // The token that came late is used next.

@@ -67,9 +67,6 @@ interface Holder {
 /** The cloud's own limit is not documented; a 429 says if this is too much. */
 const DEFAULT_RATE_LIMIT: RateLimit = { ratePerSecond: 50, burst: 50 };
 
-/** What a change follows is old by then: others may have changed it, and a person may have ordered otherwise. */
-const MAX_TOKEN_WAIT_MS = 5_000;
-
 /** Enough for a person to find a cluster by. */
 const MAX_SHOWN_ID = 80;
 
@@ -81,7 +78,7 @@ const LEVELS: readonly AccessLevel[] = ['read', 'write', 'admin'];
  * method throws anything else. Nothing is sent twice, except a GET over a kept-alive connection that had been closed, and what
  * got a 401 or 403 (it surely had no effect): after a 401 once more with a new token; after a 403, or if a credential is refused,
  * with the credential of the next higher level. If none serves, the error is that of the lowest. A change that follows a look is not
- * sent if its access token takes seconds to get.
+ * sent if its access token took seconds to get.
  */
 export class CloudClient {
   readonly #endpoint: ApiEndpoint;
@@ -298,12 +295,10 @@ export class CloudClient {
     signal: AbortSignal | undefined,
     more: Exchange,
   ): Promise<T> {
-    const { clock } = this.#options;
-    const askedAt = clock.monotonic();
+    const askedAt = this.#options.clock.monotonic();
     const send = async (token: string) => {
-      if (operation.follows && clock.monotonic() - askedAt > MAX_TOKEN_WAIT_MS) throw outOfDate(operation);
       const headers = { authorization: `Bearer ${token}` };
-      const exchange = { ...more, headers, signal, secrets: [token, ...this.#secrets()] };
+      const exchange = { ...more, headers, signal, askedAt, secrets: [token, ...this.#secrets()] };
       try {
         const result = await this.#endpoint.call(operation, exchange, read);
         holder.tokens.worked();
@@ -344,11 +339,10 @@ function errorOf(
   { name, phrase, idempotent }: CloudOperation,
   kind: ApiErrorKind,
   what: string,
-  more: Partial<Pick<ApiError, 'status' | 'code' | 'serverMessage' | 'isWithheld'>> = {},
+  answer: Partial<Pick<ApiError, 'status' | 'code' | 'serverMessage'>> = {},
 ): ApiError {
-  const { status, code, serverMessage, isWithheld } = more;
-  const answer = { status, code, serverMessage };
-  return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind, what, isWithheld, ...answer });
+  const { status, code, serverMessage } = answer;
+  return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind, what, status, code, serverMessage });
 }
 
 function isUnauthorized(error: unknown): error is ApiError {
@@ -360,11 +354,6 @@ function endedEarly(operation: CloudOperation, refusal: ApiError): ApiError {
   const what =
     'the access token was refused, though it was exchanged a moment ago: where something else uses the same API token, each may end the access token of the other';
   return errorOf(operation, 'unavailable', what, refusal);
-}
-
-function outOfDate(operation: CloudOperation): ApiError {
-  const what = 'not sent, because an access token took too long to get: what the call is based on may have changed';
-  return errorOf(operation, 'unreachable', what, { isWithheld: true });
 }
 
 /** One cluster of a List. */

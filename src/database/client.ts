@@ -72,7 +72,7 @@ function timeoutsFor(workMs: number): HttpTimeouts {
 /**
  * The Database Server HTTP API of one server, with one method per operation of the document. Every failure is an ApiError; no
  * method throws anything else. Nothing is sent twice, except a GET over a kept-alive connection that had been closed. Tokens are
- * the caller's: see Session.
+ * the caller's: see Session. `askedAt`: since when it may have waited for the token (monotonic): no deletion is sent seconds later.
  */
 export class ServerClient {
   readonly #endpoint: ApiEndpoint;
@@ -138,8 +138,8 @@ export class ServerClient {
    * Deletes the database and its data. `notFound`: there is none, or something in front of the server answered; servers also
    * answer 400 then (`invalid`). Look. ("Delete database")
    */
-  async deleteDatabase(token: string, name: string, signal?: AbortSignal): Promise<void> {
-    return this.#call(operations.deleteDatabase(name), { token, signal }, readNothing);
+  async deleteDatabase(token: string, name: string, signal?: AbortSignal, askedAt?: number): Promise<void> {
+    return this.#call(operations.deleteDatabase(name), { token, signal, askedAt }, readNothing);
   }
 
   /** Types and functions as a define statement; empty, or only the word `define`, if nothing is defined. ("Get schema") */
@@ -192,8 +192,8 @@ export class ServerClient {
   }
 
   /** `notFound`: there is none, or something in front of the server answered: look. The default user cannot be deleted. ("Delete user") */
-  async deleteUser(token: string, username: string, signal?: AbortSignal): Promise<void> {
-    return this.#call(operations.deleteUser(username), { token, signal }, readNothing);
+  async deleteUser(token: string, username: string, signal?: AbortSignal, askedAt?: number): Promise<void> {
+    return this.#call(operations.deleteUser(username), { token, signal, askedAt }, readNothing);
   }
 
   /**

@@ -14,9 +14,9 @@ export function isNews(before: AnyObject | undefined, after: AnyObject | undefin
 }
 
 /**
- * Reports whether the object goes on as it was. Not if another one has its name, or if it went back to an earlier version, as after the
- * server was restored from a backup: what was found out about it since may be wrong.
+ * Reports whether this is a later version of the same object. Not if another one has its name, or if it went back to an earlier version,
+ * as after the server was restored from a backup: what was found out about it since may be wrong.
  */
-export function goesOn({ metadata: before }: AnyObject, after: AnyObject | undefined): boolean {
+export function isSuccessor({ metadata: before }: AnyObject, after: AnyObject | undefined): boolean {
   return after?.metadata.uid === before.uid && !(compareVersions(after.metadata, before) < 0);
 }

@@ -200,6 +200,23 @@ test('Controller remembers nothing of an object that went back to an earlier ver
   expect(calls).toEqual(['observe', 'observe', 'forget ns/a, deleted', 'observe']);
 });
 
+test('Controller looks again, within a minute, at an object of which only the status went back while a pass was under way', async () => {
+  let hold = Promise.resolve();
+  const { create, change, informer, clock, passes } = await aController({ observe: () => hold });
+  await create('a');
+  const held = Promise.withResolvers<void>();
+  hold = held.promise;
+  await change('a', { metadata: { annotations: { x: 'y' } } });
+  const later = informer.store.get('ns/a');
+  if (later === undefined) expect.fail('There is no toy');
+  informer.store.apply({ ...later, status: {}, metadata: { ...later.metadata, resourceVersion: '1' } }, true);
+  held.resolve();
+  await clock.settle();
+  const before = passes.length;
+  await clock.advance(60_000);
+  expect(passes).toHaveLength(before + 1);
+});
+
 test('Controller forgets what is gone for good, even if another process had it', async () => {
   const { create, controller, api, clock, calls, logged } = await aController();
   await create('a');

@@ -21,7 +21,7 @@ import { Mistakes } from '../kube/annotations.ts';
 import { type KubeApi, KubeError } from '../kube/api.ts';
 import { parseStatus } from '../kube/definition.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
-import { goesOn, isNews } from '../kube/predicate.ts';
+import { isNews, isSuccessor } from '../kube/predicate.ts';
 import { type ObjectRecord, recordReader } from '../kube/record.ts';
 import { tells, type Untold } from '../kube/untold.ts';
 import type { EventRecorder } from './event-recorder.ts';
@@ -159,8 +159,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       // The stop may have come while the gate took its time.
       if (isOurs && !stop.aborted) await this.#workOn(key, kill);
       if (isOurs) gate?.end(key);
-      if (this.#replaced.delete(key)) this.forget(key, 'deleted');
       this.#lookAtForeignStatus(key);
+      if (this.#replaced.delete(key)) this.forget(key, 'deleted');
       this.queue.done(key);
     }
   }
@@ -324,7 +324,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   #onChange(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): void {
     const status = this.#refer(key, before, after);
     // What takes its place owes nothing to it.
-    if (before !== undefined && !goesOn(before, after)) {
+    if (before !== undefined && !isSuccessor(before, after)) {
       this.forget(key, 'deleted');
       if (this.queue.isInHand(key)) this.#replaced.add(key);
     }

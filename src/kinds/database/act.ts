@@ -97,8 +97,9 @@ async function remove(
 ): Promise<undefined> {
   await confirm(world.api, DATABASES, subject, signal);
   const { servers } = world;
+  const askedAt = world.clock.monotonic();
   try {
-    await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal), signal);
+    await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal, askedAt), signal);
   } catch (error) {
     if (await isGone(error, () => existsByGetOrList(world, access, name, signal))) return;
     const message = `The server does not delete database "${name}" now, as is usual while transactions are open: Mooring tries again. ${messageOf(error)}`;

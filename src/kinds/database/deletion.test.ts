@@ -43,6 +43,22 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.databases()).toEqual([]);
   });
 
+  it('deletes nothing if the sign-in for it took so long that a person may have ordered otherwise', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    const { clock, simulator } = bench.cluster;
+    simulator.faults.add({ match: { operation: 'deleteDatabase' }, effect: 'expiredToken', times: 1 });
+    simulator.faults.add({ match: { operation: 'signIn' }, effect: 'delay', delayMs: 15_000, times: 1 });
+    bench.remove();
+    const passing = bench.pass();
+    await clock.advance(10_000);
+    await bench.edit({ deletionPolicy: 'Retain' });
+    await clock.advance(10_000);
+    await passing;
+    await bench.until('gone');
+    expect(bench.databases()).toEqual(['orders']);
+    expect(bench.takeCalls()).toEqual(['deleteDatabase', 'signIn']);
+  });
+
   it('goes by what the spec says last', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     bench.showAsNow();

@@ -63,8 +63,9 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
   const { username } = step;
   await confirm(world.api, DATABASE_USERS, subject, signal);
   const { servers } = world;
+  const askedAt = world.clock.monotonic();
   try {
-    await servers.asAdmin(access, (client, token) => client.deleteUser(token, username, signal), signal);
+    await servers.asAdmin(access, (client, token) => client.deleteUser(token, username, signal, askedAt), signal);
   } catch (error) {
     if (await isGone(error, () => servers.listsUser(access, username, signal))) return;
     throw error;

@@ -17,6 +17,22 @@ describe('deletion', () => {
     expect(bench.takeCalls()).toEqual(['deleteUser', 'getUser']);
   });
 
+  it('deletes nothing if the sign-in for it took so long that a person may have ordered otherwise', async () => {
+    const bench = await readyUserBench();
+    const { clock, simulator } = bench.cluster;
+    simulator.faults.add({ match: { operation: 'deleteUser' }, effect: 'expiredToken', times: 1 });
+    simulator.faults.add({ match: { operation: 'signIn' }, effect: 'delay', delayMs: 15_000, times: 1 });
+    bench.remove();
+    const passing = bench.pass();
+    await clock.advance(10_000);
+    await bench.edit({ deletionPolicy: 'Retain' });
+    await clock.advance(10_000);
+    await passing;
+    expect(bench.takeCalls()).toEqual(['deleteUser', 'signIn']);
+    await bench.until('gone');
+    expect(bench.users()).toContain('app');
+  });
+
   it('goes on if the answer is 200 but the user still exists', async () => {
     const bench = await readyUserBench();
     bench.cluster.simulator.faults.add({
