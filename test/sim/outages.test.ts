@@ -211,7 +211,7 @@ async function aServedCrowd() {
 }
 
 test.each(['outage', '5xx', 'hang'] as const)(
-  'Objects on servers that are down (%s) wait, and say so at most three times, whether they are unchanged, changed or new',
+  'Objects on servers that are down (%s) wait, and say so a few times, whether they are unchanged, changed or new',
   async (effect) => {
     const crowd = await aServedCrowd();
     const { clock, simulator, all } = crowd;
@@ -223,7 +223,9 @@ test.each(['outage', '5xx', 'hang'] as const)(
     expect(all().map(({ ready }) => ready?.reason)).toEqual(all().map(() => 'WaitingForCluster'));
     const counts = all().map(({ name }) => [name, told.get(name) ?? 0] as const);
     expect(counts).toHaveLength(60);
-    expect(counts.filter(([, count]) => count < 1 || count > 3)).toEqual([]);
+    // A new database also announces its creation, and tries two calls.
+    const most = (name: string) => (name.startsWith('new-databases') ? 4 : 3);
+    expect(counts.filter(([name, count]) => count < 1 || count > most(name))).toEqual([]);
   },
   120_000,
 );
