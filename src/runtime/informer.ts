@@ -70,7 +70,8 @@ export class Informer<T extends AnyObject> {
         return;
       }
       case 'listed': {
-        await this.store.goBack((here) => this.#listings.get(namespace)?.replacing(here, event.resourceVersion));
+        const here = (key: ObjectKey) => this.store.get(key);
+        await this.store.goBack(this.#listings.get(namespace)?.replacing(here, event.resourceVersion) ?? []);
         this.#listings.delete(namespace);
         const isOurs = (key: ObjectKey) => namespace === undefined || splitKey(key).namespace === namespace;
         await this.store.retain(event.keys, isOurs);

@@ -81,8 +81,8 @@ export class Store<T extends AnyObject> {
   }
 
   /** Takes objects although newer versions are here, which are void, in slices. */
-  goBack(replacing: (here: (key: ObjectKey) => T | undefined) => Iterable<T> | undefined): Promise<void> {
-    return inSlices(replacing((key) => this.get(key)) ?? [], SLICE, (object) => void this.apply(object, true));
+  goBack(objects: Iterable<T>): Promise<void> {
+    return inSlices(objects, SLICE, (object) => void this.apply(object, true));
   }
 
   /** Drops the objects in `scope` that are not among `keys`, in slices, so that thousands of changes do not hold up other work. */

@@ -230,8 +230,7 @@ export class FakeKube implements KubeApi {
     this.#objects.clear();
     this.#collections.clear();
     for (const { plural, event } of this.#history.restore(version)) {
-      const { namespace = '', name } = event.object.metadata;
-      const path = `${plural}/${namespace}/${name}`;
+      const path = pathOf({ plural }, event.object.metadata);
       if (event.type === 'DELETED') this.#objects.delete(path);
       // The history only holds objects that were stored here.
       else this.#objects.set(path, event.object as FakeObject);
@@ -333,7 +332,7 @@ function counts(resource: Resource): boolean {
   return !['', 'coordination.k8s.io', 'events.k8s.io'].includes(resource.group);
 }
 
-function pathOf(resource: Resource, ref: ObjectRef): string {
+function pathOf(resource: Pick<Resource, 'plural'>, ref: ObjectRef): string {
   return `${resource.plural}/${ref.namespace ?? ''}/${ref.name}`;
 }
 
