@@ -31,10 +31,59 @@ const unanswered = (deletionPolicy: string) => leaving(deletionPolicy, aCluster(
 const absence = { since: CREATED_AT, until: CREATED_AT, leftMs: 60_000, hadLookalikes: false };
 const takenForGone = leaving('Delete').withCondition('Ready', 'False', 'ClusterMissing');
 const letGo = { steps: [], released: true };
+const tells = { steps: ['TellLeft'], released: true };
 
 const cases: readonly Case[] = [
   { name: 'retains the cluster', given: leaving('Retain'), seen: running.seen, thus: letGo },
   { name: 'retains the cluster without its space', given: leaving('Retain'), seen: noSpace('waiting'), thus: letGo },
+  {
+    name: 'tells that it retains a cluster whose factory login was not retired',
+    given: leaving('Retain', aCluster().owned()),
+    seen: noSpace('waiting'),
+    thus: tells,
+  },
+  {
+    name: 'tells it of one that may come up, too',
+    given: unanswered('Retain'),
+    seen: noSpace('waiting'),
+    thus: tells,
+  },
+  {
+    name: 'tells it of one whose factory login came back',
+    given: leaving('Retain').withCondition('CredentialsSecured', 'False', 'FactoryLoginWorks'),
+    seen: noSpace('waiting'),
+    thus: tells,
+  },
+  {
+    name: 'tells it of one that it suspends, once it is suspended',
+    given: leaving('Suspend', aCluster().owned()),
+    seen: running.status('suspended').seen,
+    thus: tells,
+  },
+  {
+    name: 'tells nothing about the login of a cluster that has vanished',
+    given: leaving('Retain').withCondition('CredentialsSecured', 'False', 'ClusterMissing'),
+    seen: noSpace('waiting'),
+    thus: letGo,
+  },
+  {
+    name: 'tells nothing about a login that may be lost, but was replaced',
+    given: leaving('Retain').withCondition('CredentialsSecured', 'Unknown', 'AdminLoginLost'),
+    seen: noSpace('waiting'),
+    thus: letGo,
+  },
+  {
+    name: 'tells nothing about a cluster that it only observes',
+    given: leaving('Retain', aCluster().owned()).with({ managementPolicy: 'Observe' }),
+    seen: noSpace('waiting'),
+    thus: letGo,
+  },
+  {
+    name: 'tells nothing if nothing was asked for',
+    given: leaving('Retain', aCluster()),
+    seen: noSpace('waiting'),
+    thus: letGo,
+  },
   {
     name: 'stays as it is while what is on it and is also going needs it',
     given: leaving('Retain'),
@@ -353,6 +402,19 @@ describe('decideDeletion()', () => {
     const message = expect.stringMatching(/^Cluster "orders" in space .* was to be suspended with this object/);
     expect(stepsOf('Suspend', gone.seen)).toEqual([{ do: 'TellLeft', id: 'orders', message }]);
     expect(stepsOf('Suspend', gone.with({ claimedBy: 'shop/first' }).seen)).toEqual([]);
+  });
+
+  it.each([
+    ['is there', aCluster().owned().withStatus({ place: PLACE }), 'Cluster "orders" in space .* stays, and the login'],
+    [
+      'may come up',
+      aCluster().announced(),
+      'Cluster "orders".* was asked for, and stays if it comes up, and the login',
+    ],
+  ])('says which login may be left on a cluster that %s, and what to do', (_what, given, words) => {
+    const { steps } = decideCluster(leaving('Retain', given).subject, noSpace('waiting'), NOW_MS);
+    const message = expect.stringMatching(`^${words} that new clusters come with .*Replace its password`);
+    expect(steps).toEqual([{ do: 'TellLeft', id: 'orders', login: 'factory', message }]);
   });
 
   it.each([

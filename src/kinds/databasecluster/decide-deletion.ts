@@ -1,5 +1,7 @@
 import { ABANDON, LET_GO } from '../../kube/annotations.ts';
+import { findStatusCondition } from '../../kube/condition.ts';
 import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
+import { placeName } from '../databasespace/place.ts';
 import { isFromOperation, isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './decide-existence.ts';
 import {
   type ClusterObservation,
@@ -16,7 +18,9 @@ import {
   bringing,
   type ClusterDecision,
   clusterConditions,
+  isNotThere,
   isOurs,
+  owns,
   shown,
   unobserved,
   untilBelieved,
@@ -61,7 +65,7 @@ export function decideDeletion(
     return { conditions: [...reconciling(reason, message), ...rest], requeueAfterMs: forMs };
   }
   if (spec.deletionPolicy === 'Retain' || spec.managementPolicy === 'Observe')
-    return { conditions: 'keep', release: true };
+    return { conditions: 'keep', steps: tellFactoryLogin(subject), release: true };
   if (observation.space !== 'seen') {
     const message = `Deletion with deletionPolicy ${spec.deletionPolicy} needs the space: ${observation.message}. ${LET_GO}`;
     // A space that exists reports on itself. One that refuses does so by labels, which are read only in a pass.
@@ -108,7 +112,8 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   if (found !== undefined) return found;
   if (cluster === undefined || !isOursToEnd(subject, seen))
     return { conditions: 'keep', steps: tellLeft(subject, seen, 'suspended'), release: true };
-  if (cluster.status === 'suspending' || cluster.status === 'suspended') return { conditions: 'keep', release: true };
+  if (cluster.status === 'suspending' || cluster.status === 'suspended')
+    return { conditions: 'keep', steps: tellFactoryLogin(subject), release: true };
   if (cluster.status === 'destroying') {
     const message = `Cluster "${seen.id}" is being destroyed, though not by this object, so it cannot be suspended: this object is removed once the cluster is gone`;
     // Recording that it was ending keeps us from looking for it once it is gone, and from reporting that it was left.
@@ -186,6 +191,18 @@ function tellLeft(subject: ClusterSubject, seen: SpaceSeen, end: string): readon
   if (cluster !== undefined || claimedBy !== undefined || !isMissed(subject)) return [];
   const message = `Cluster "${id}" in ${place} was to be ${end} with this object, but the cloud does not show it: it is treated as gone, and Mooring does nothing more about it. If it comes back, deal with it in the cloud's console`;
   return [{ do: 'TellLeft', id, message }];
+}
+
+/** The cluster stays, and whoever knows the login that new clusters come with may sign in: somebody must hear that. */
+function tellFactoryLogin(subject: ClusterSubject): readonly ClusterStep[] {
+  const { createdAt, place, conditions } = subject.status;
+  const secured = findStatusCondition(conditions, 'CredentialsSecured');
+  if (!owns(subject) || (secured !== undefined && (secured.status !== 'False' || isNotThere(secured)))) return [];
+  const id = currentID(subject);
+  const where = place === undefined ? '' : ` in ${placeName(place)}`;
+  const stays = createdAt === undefined ? 'was asked for, and stays if it comes up' : 'stays';
+  const message = `Cluster "${id}"${where} ${stays}, and the login that new clusters come with may work there: nothing shows that it was retired. Replace its password on the server, or create this object again with adoptionPolicy: MustExist, and delete it once it is Ready`;
+  return [{ do: 'TellLeft', id, login: 'factory', message }];
 }
 
 /** Somebody renamed it, or may have. A cluster that nobody has named is not ended, and one that may be ours is not let go. */

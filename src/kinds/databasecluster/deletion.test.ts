@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hideClusters as hide } from '../../../test/support/hidden.ts';
-import { type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
 import type { Dialect } from '../../simulator/dialect.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
@@ -76,6 +76,25 @@ describe('Deleting a DatabaseCluster', () => {
     await goOn(bench);
     expect(isGone(bench)).toBe(true);
     expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
+  });
+
+  it('tells that it leaves the login that new clusters come with, and retires it if it is done as it says', async () => {
+    const bench = await kindBench({ knobs: PROVISION });
+    while (clusterNamed(bench.simulator, 'orders') === undefined) await bench.pass();
+    const [{ apiVersion, kind, spec } = expect.unreachable()] = bench.kube.all(DATABASE_CLUSTERS);
+    remove(bench);
+    await goOn(bench);
+    expect(bench.told.at(-1)).toMatch(
+      /^left: Cluster "orders" .*adoptionPolicy: MustExist, and delete it once it is Ready$/,
+    );
+    const again = { ...(spec as object), adoptionPolicy: 'MustExist' };
+    await bench.kube.create(DATABASE_CLUSTERS, 'shop', { apiVersion, kind, metadata: { name: 'orders' }, spec: again });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+    const last = bench.told.at(-1);
+    remove(bench);
+    await goOn(bench);
+    expect([isGone(bench), bench.told.at(-1)]).toEqual([true, last]);
   });
 
   it('says within seconds that it goes if the cloud does not answer, and writes nothing for that if it does', async () => {
