@@ -113,7 +113,7 @@ function forPrograms(inventory: Inventory): object {
       reason,
       paused: isPaused(item),
       blockedBy: blockerOf(inventory, item) ?? null,
-      warning: warningOf(item) ?? mistakesIn(item.metadata) ?? null,
+      warning: warningOf(item) ?? mistakesIn(kind, item.metadata) ?? null,
     };
   });
   return { items, refused, operator };

@@ -11,7 +11,7 @@ test.each([
   ['mooring.dev/accept-identity', '2026-11-20T10:00:00Z'],
   ['example.com/paused', 'True'],
 ])('mistakesIn() finds none in %s: "%s"', (name, value) => {
-  expect(mistakesIn({ annotations: { [name]: value } })).toBeUndefined();
+  expect(mistakesIn('DatabaseCluster', { annotations: { [name]: value } })).toBeUndefined();
 });
 
 test.each([
@@ -34,12 +34,33 @@ test.each([
     'Annotation mooring.dev/colour means nothing: the names are mooring.dev/paused, mooring.dev/reconcile-at, mooring.dev/abandon, mooring.dev/rotate-at, mooring.dev/accept-identity',
   ],
 ])('mistakesIn() names %s: "%s"', (name, value, says) => {
-  expect(mistakesIn({ annotations: { [name]: value, a: 'b' } })).toBe(says);
+  expect(mistakesIn('DatabaseCluster', { annotations: { [name]: value, a: 'b' } })).toBe(says);
+});
+
+test.each([
+  [
+    'DatabaseSpace',
+    'rotate-at',
+    'Annotation mooring.dev/rotate-at means nothing to a DatabaseSpace, only to a DatabaseCluster and a DatabaseUser',
+  ],
+  ['DatabaseUser', 'rotate-at', undefined],
+  [
+    'DatabaseUser',
+    'accept-identity',
+    'Annotation mooring.dev/accept-identity means nothing to a DatabaseUser, only to a DatabaseCluster',
+  ],
+  [
+    'Database',
+    'colour',
+    'Annotation mooring.dev/colour means nothing: the names are mooring.dev/paused, mooring.dev/reconcile-at, mooring.dev/abandon',
+  ],
+])('mistakesIn() names for a %s what it does not heed: %s', (kind, name, says) => {
+  expect(mistakesIn(kind, { annotations: { [`mooring.dev/${name}`]: '1' } })).toBe(says);
 });
 
 test('mistakesIn() reports several, one after the other', () => {
   const annotations = { 'mooring.dev/pause': '', 'mooring.dev/abandon': 'yes', 'mooring.dev/abandn': '' };
-  expect(mistakesIn({ annotations })).toBe(
+  expect(mistakesIn('Database', { annotations })).toBe(
     'Annotation mooring.dev/abandon is "yes", which means nothing: write "true". Annotation mooring.dev/pause means nothing: write mooring.dev/paused if that is meant. Annotation mooring.dev/abandn means nothing: write mooring.dev/abandon if that is meant',
   );
 });

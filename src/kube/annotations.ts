@@ -22,26 +22,36 @@ export const ACCEPT_IDENTITY = `${GROUP}/accept-identity`;
 
 const NAMES: readonly string[] = [PAUSED, RECONCILE_AT, ABANDON, ROTATE_AT, ACCEPT_IDENTITY];
 
+/** The kinds that heed an annotation, if not all do. */
+const ONLY_FOR: Readonly<Record<string, readonly string[]>> = {
+  [ROTATE_AT]: ['DatabaseCluster', 'DatabaseUser'],
+  [ACCEPT_IDENTITY]: ['DatabaseCluster'],
+};
+
 /** Returns a text for people about annotations that seem to be meant for Mooring but have no effect; undefined if there are none. */
-export function mistakesIn({ annotations = {} }: Pick<ObjectMeta, 'annotations'>): string | undefined {
+export function mistakesIn(kind: string, { annotations = {} }: Pick<ObjectMeta, 'annotations'>): string | undefined {
   const values = [PAUSED, ABANDON].flatMap((name) => {
     const value = annotations[name] ?? '';
     return ['', 'true', 'false'].includes(value)
       ? []
       : `Annotation ${name} is ${JSON.stringify(value.slice(0, 80))}, which means nothing: write "true"`;
   });
-  const unknown = Object.keys(annotations)
-    .filter((name) => isOfGroup(name) && !NAMES.includes(name))
-    .map((name) => `Annotation ${name} means nothing: ${remedyFor(name)}`);
-  const mistakes = [...values, ...unknown];
+  const names = NAMES.filter((name) => ONLY_FOR[name]?.includes(kind) ?? true);
+  const others = Object.keys(annotations)
+    .filter((name) => isOfGroup(name) && !names.includes(name))
+    .map((name) => `Annotation ${name} ${uselessness(kind, name, names)}`);
+  const mistakes = [...values, ...others];
   return mistakes.length === 0 ? undefined : mistakes.join('. ');
 }
 
-/** All names begin alike, so only the rest is compared. */
-function remedyFor(name: string): string {
+function uselessness(kind: string, name: string, names: readonly string[]): string {
+  const heeding = ONLY_FOR[name];
+  if (heeding !== undefined) return `means nothing to a ${kind}, only to a ${heeding.join(' and a ')}`;
+  // All names begin alike, so only the rest is compared.
   const rest = (each: string) => each.slice(each.lastIndexOf('/') + 1);
-  const meant = nearest(rest(name), NAMES.map(rest));
-  return meant === undefined ? `the names are ${NAMES.join(', ')}` : `write ${GROUP}/${meant} if that is meant`;
+  const meant = nearest(rest(name), names.map(rest));
+  const remedy = meant === undefined ? `the names are ${names.join(', ')}` : `write ${GROUP}/${meant} if that is meant`;
+  return `means nothing: ${remedy}`;
 }
 
 /** What was reported for which object, so that each mistake is reported once while it lasts. */
@@ -49,8 +59,8 @@ export class Mistakes {
   readonly #told = new Map<ObjectKey, string>();
 
   /** Returns what to report now; undefined: nothing. */
-  news(key: ObjectKey, metadata: ObjectMeta): string | undefined {
-    const mistakes = mistakesIn(metadata);
+  news(key: ObjectKey, kind: string, metadata: ObjectMeta): string | undefined {
+    const mistakes = mistakesIn(kind, metadata);
     if (mistakes === this.#told.get(key)) return undefined;
     if (mistakes === undefined) this.#told.delete(key);
     else this.#told.set(key, mistakes);

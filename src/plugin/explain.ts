@@ -69,8 +69,8 @@ function pausedLines(item: Item): readonly string[] {
 }
 
 /** Annotations that look like ours but have no effect. */
-function annotationLines({ metadata }: Item): readonly string[] {
-  const mistakes = mistakesIn(metadata);
+function annotationLines({ kind, metadata }: Item): readonly string[] {
+  const mistakes = mistakesIn(kind, metadata);
   return mistakes === undefined ? [] : [mistakes];
 }
 

@@ -71,7 +71,7 @@ function inTheWay(item: Item, inventory: Inventory): string {
   const paused = isPaused(item) ? 'paused: Mooring changes nothing about it' : '';
   const isGoing = item.metadata.deletionTimestamp !== undefined && readinessOf(item).reason !== NOT_SEEN;
   if (blocker === undefined)
-    return [paused, firstSentence(warningOf(item) ?? ''), mistakesIn(item.metadata) ?? '']
+    return [paused, firstSentence(warningOf(item) ?? ''), mistakesIn(item.kind, item.metadata) ?? '']
       .filter((text) => text !== '')
       .join('; ');
   if (blocker.reason === PAUSED_REASON && blocker.name === nameOf(item))

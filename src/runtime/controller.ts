@@ -225,7 +225,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   /** Somebody who believes that the object is paused must hear that it is not. */
   #tellOfMistakes(key: ObjectKey, log: PlainLog): void {
     const object = this.#informer.store.get(key);
-    const message = object && this.#mistakes.news(key, object.metadata);
+    const message = object && this.#mistakes.news(key, this.#kind.definition.kind, object.metadata);
     if (object && message !== undefined) this.#warn(object, { reason: 'AnnotationIgnored', message }, log);
   }
 
