@@ -108,7 +108,7 @@ async function create(
   } catch (error) {
     if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
     if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error;
-    return await taken(world, connection, id, signal);
+    return await taken(world, connection, id, error, signal);
   }
 }
 
@@ -154,18 +154,23 @@ async function clone(
   return create(world, subject, connection, id, () => connection.client.clone(source, id, signal), signal, keep);
 }
 
-/** The id is in use: by somebody else's cluster, or by one from an earlier attempt whose answer was lost. The next pass compares. */
+/**
+ * The id is in use: by somebody else's cluster, or by one from an earlier attempt whose answer was lost. The next pass compares.
+ * If there is none, the cloud's own words matter: how it refuses a second free cluster, say, is not documented.
+ */
 async function taken(
   world: ClusterWorld,
   connection: SpaceConnection,
   id: string,
+  refusal: ApiError,
   signal: AbortSignal,
 ): Promise<ClusterStatusPatch> {
   const cluster = await askFor(world, connection, id, signal);
   if (cluster === undefined) {
     throw new TransientError(
       'ClusterIDInUse',
-      `The cloud says that cluster id "${id}" is in use, but shows no such cluster: Mooring tries again. If this persists, choose another clusterID`,
+      `${refusal.message}, but the cloud shows no such cluster: Mooring tries again. If this persists, choose another clusterID, or change what the answer names`,
+      { cause: refusal },
     );
   }
   return {};

@@ -332,6 +332,13 @@ describe('decideExistence()', () => {
     expect(conditionOf(decision, 'Ready')?.message).toContain(words);
   });
 
+  it('says which words the cloud has for servers that do not run, as Mooring may not know one', () => {
+    const servers = [{ address: 'orders.test:443', status: 'ready' }];
+    const seen = anObservation().cluster({ servers }).with({ endpoint: undefined });
+    const decision = decideCluster(aCluster().healthy().subject, seen.seen, NOW_MS);
+    expect(conditionOf(decision, 'Ready')?.message).toContain('none of its servers does yet (the cloud says "ready")');
+  });
+
   it.each([
     ['runs', anObservation()],
     ['is suspended', anObservation().status('suspended')],

@@ -8,7 +8,7 @@ import { isSamePlace } from '../databasespace/place.ts';
 import type { Absence } from './absences.ts';
 import { untilUnsecuredMs } from './decide-state.ts';
 import { backupToDeploy } from './differences.ts';
-import { unusableAddress } from './endpoint.ts';
+import { restingServers, unusableAddress } from './endpoint.ts';
 import { recordedIn } from './former-secrets.ts';
 import {
   adminSecretName,
@@ -352,7 +352,7 @@ function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
   });
   switch (cluster.status) {
     case 'running': {
-      const what = `Cluster "${seen.id}" runs, but none of its servers does yet`;
+      const what = `Cluster "${seen.id}" runs, but none of its servers does yet${restingServers(cluster)}`;
       if (seen.endpoint !== undefined) return undefined;
       if (subject.spec.state === 'Running') {
         const address = unusableAddress(cluster);

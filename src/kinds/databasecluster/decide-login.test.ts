@@ -293,6 +293,20 @@ describe('decideLogin()', () => {
     expect(replaced(true)).toMatchObject({ ready: 'True Running', summary: 'Reconciling', comesBack: 'soon' });
   });
 
+  it('does not call it drift that the cluster is to be changed once the password is replaced', () => {
+    const grown = healthy.with({ storageSizeGB: 200 });
+    const decide = (isAwaited: boolean) => {
+      const seen = anObservation().tried({ next: 'ours', isAwaited, factoryAlive: undefined });
+      return decideCluster(grown.subject, seen.seen, NOW_MS);
+    };
+    expect(outline(decide(false))).toMatchObject({ ready: 'Unknown Updating', steps: ['PutPassword'] });
+    expect(conditionOf(decide(false), 'Ready')?.message).toContain('storageSizeGB from 100 to 200');
+    expect(outline(decide(true))).toMatchObject({ ready: 'Unknown SecuringCredentials', comesBack: 'soon' });
+    for (const type of ['CredentialsSecured', 'Available']) {
+      expect(conditionOf(decide(true), type)?.status).toBe('True');
+    }
+  });
+
   it('says that a password that never worked at this cluster may be of another one', () => {
     const seen = anObservation().tried({ working: 'none', secretVersion: '5' }).seen;
     const messageOf = (given: ClusterBuilder) =>

@@ -139,9 +139,9 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
     const told = { secured: notSecured(doing), available: answering(seen) };
     return [...replacing(doing), ...clusterConditions(subject, seen, told)];
   };
-  /** As `conditions`, and what works stays so meanwhile. */
+  /** As `conditions`, and what works stays so meanwhile. A change of the cluster waits too, so that is not what is under way. */
   const waiting = (doing: string): readonly ConditionUpdate[] => {
-    const told = conditions(doing);
+    const told = changeOf(subject, seen) === undefined ? conditions(doing) : particulars(conditions(doing));
     return [...told, ...replacing(doing).filter(({ type }) => !told.some((each) => each.type === type))];
   };
   // Report before anything is done, as a pass that goes on at once reports nothing.

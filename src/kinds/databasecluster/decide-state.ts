@@ -189,7 +189,7 @@ function leavesAsIs(subject: ClusterSubject): string | undefined {
   return driftPolicy === 'Report' && isDrift(subject) ? 'driftPolicy: Report' : undefined;
 }
 
-/** The summary if nothing is left to do: ready, or Drifted if some differences are only reported. */
+/** The summary if all else is done: ready, Drifted if some differences are only reported, or what is to be changed next. */
 export function settled(
   subject: ClusterSubject,
   seen: SpaceSeen,
@@ -198,7 +198,9 @@ export function settled(
 ): readonly ConditionUpdate[] {
   const drift = seen.cluster === undefined ? [] : differences(subject, seen.cluster);
   if (drift.length === 0) return ready(reason, message);
-  const told = `Cluster "${seen.id}" differs from the spec: ${inWords(drift)}. With ${leavesAsIs(subject)} nothing is changed`;
+  const policy = leavesAsIs(subject);
+  if (policy === undefined) return changeOf(subject, seen)?.summary ?? ready(reason, message);
+  const told = `Cluster "${seen.id}" differs from the spec: ${inWords(drift)}. With ${policy} nothing is changed`;
   const [word, what] = renamedElsewhere(subject, seen) ?? ['Drifted', ''];
   return [{ type: 'Ready', status: 'False', reason: word, message: `${what}${told}` }];
 }

@@ -1,4 +1,5 @@
 import { splitAddress } from '../../base/address.ts';
+import { quoted } from '../../base/api-error.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { type ClusterSubject, currentID, isSame } from './observation.ts';
@@ -26,6 +27,12 @@ export function endpointOf(connection: SpaceConnection, subject: ClusterSubject,
 export function unusableAddress(cluster: Cluster): string | undefined {
   const running = runningAt(cluster);
   return running.some(isAddress) ? undefined : running[0];
+}
+
+/** Words of the cloud about servers that do not run, as one may mean that they do, and Mooring does not know it. */
+export function restingServers({ servers }: Cluster): string {
+  const words = new Set(servers.flatMap(({ status }) => (status === 'running' ? [] : [quoted(status)])));
+  return words.size === 0 ? '' : ` (the cloud says ${[...words].join(', ')})`;
 }
 
 function runningAt({ servers }: Cluster): readonly string[] {

@@ -50,4 +50,15 @@ describe('A DatabaseCluster whose id another cluster has', () => {
     await list(bench);
     await bench.until('False ClusterIDInUse');
   });
+
+  it('is reported with the words of the cloud if there is none, as those may be about something else', async () => {
+    const bench = await kindBench();
+    bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'errorBefore', status: 409 });
+    for (let pass = 0; pass < 3; pass++) await bench.pass();
+    expect(bench.ready()).toBe('Unknown ClusterIDInUse');
+    const message = expect.stringContaining('Simulated failure');
+    expect(bench.status().lastError).toMatchObject({ operation: 'deploy', httpStatus: 409, message });
+    bench.simulator.faults.clear();
+    await bench.until('True Running');
+  });
 });
