@@ -29,10 +29,12 @@ export function unusableAddress(cluster: Cluster): string | undefined {
   return running.some(isAddress) ? undefined : running[0];
 }
 
+const MOST_WORDS = 3;
+
 /** Words of the cloud about servers that do not run, as one may mean that they do, and Mooring does not know it. */
 export function restingServers({ servers }: Cluster): string {
   const words = new Set(servers.flatMap(({ status }) => (status === 'running' ? [] : [quoted(status)])));
-  return words.size === 0 ? '' : ` (the cloud says ${[...words].join(', ')})`;
+  return words.size === 0 ? '' : ` (the cloud says ${[...words].slice(0, MOST_WORDS).join(', ')})`;
 }
 
 function runningAt({ servers }: Cluster): readonly string[] {
