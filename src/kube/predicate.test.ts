@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isNews } from './predicate.ts';
+import { isNews, isNewsToOthers } from './predicate.ts';
 
 const seen = (changes: object = {}) => ({
   metadata: { name: 'a', namespace: 'ns', uid: 'u', resourceVersion: '1', generation: 1, ...changes },
@@ -27,4 +27,20 @@ test.each([
   ['it is there, and the spec changed', seen(), seen({ finalizers: ['own'], generation: 2 }), true],
 ])('isNews() if the own finalizer is known: %s', (_what, before, after, news) => {
   expect(isNews(before, after, 'own')).toBe(news);
+});
+
+test.each([
+  ['a finalizer was added', seen(), seen({ finalizers: ['x'] }), false],
+  ['a finalizer went', seen({ finalizers: ['x', 'y'] }), seen({ finalizers: ['x'] }), false],
+  ['the spec changed, too', seen(), seen({ finalizers: ['x'], generation: 2 }), true],
+  ['it is being deleted', seen({ finalizers: ['x'] }), seen({ finalizers: ['x'], deletionTimestamp: 't' }), true],
+  [
+    'a finalizer went while it is being deleted',
+    seen({ finalizers: ['x', 'y'], deletionTimestamp: 't' }),
+    seen({ finalizers: ['x'], deletionTimestamp: 't' }),
+    true,
+  ],
+  ['it is gone', seen(), undefined, true],
+])('isNewsToOthers(): %s', (_what, before, after, news) => {
+  expect(isNewsToOthers(before, after)).toBe(news);
 });

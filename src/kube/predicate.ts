@@ -14,6 +14,20 @@ export function isNews(before: AnyObject | undefined, after: AnyObject | undefin
 }
 
 /**
+ * As `isNews`, for other objects that refer to this one: until it is deleted, they need not hear of its finalizers, of which we set and
+ * remove one ourselves.
+ */
+export function isNewsToOthers(before: AnyObject | undefined, after: AnyObject | undefined): boolean {
+  return isNews(withoutFinalizers(before), withoutFinalizers(after));
+}
+
+function withoutFinalizers(object: AnyObject | undefined): AnyObject | undefined {
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return object;
+  const { finalizers: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/**
  * Reports whether this is a later version of the same object. Not if another one has its name, or if it went back to an earlier version,
  * as after the server was restored from a backup: what was found out about it since may be wrong.
  */

@@ -109,10 +109,15 @@ test('Wiring makes all kinds look at what refers to an object when its spec or i
       conditions: READY.map((ready) => ({ ...ready, reason, lastTransitionTime: '2026-11-20T12:00:00Z' })),
     },
   });
+  const held = (object: KubeObject) => ({
+    ...object,
+    metadata: { ...object.metadata, finalizers: ['mooring.dev/toy'] },
+  });
   const changes = [
     [toy(1, 'Done', 1), toy(1, 'Done', 2)],
     [toy(1, 'Done', 2), toy(1, 'Painted', 2)],
     [toy(1, 'Painted', 2), toy(2, 'Painted', 2)],
+    [toy(2, 'Painted', 2), held(toy(2, 'Painted', 2))],
   ] as const;
   const counts = changes.map(([before, after]) => {
     // The last handler is that of the dolls.
@@ -122,6 +127,7 @@ test('Wiring makes all kinds look at what refers to an object when its spec or i
   expect(counts).toEqual([
     [0, 0],
     [1, 1],
+    [2, 2],
     [2, 2],
   ]);
   expect(told[0]?.mock.calls[0]).toEqual(['dolls/ns/a', 'normal']);

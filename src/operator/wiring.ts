@@ -9,7 +9,7 @@ import type { UrlPolicy } from '../kinds/databasespace/url-policy.ts';
 import { createSecrets, FinalizerIndex, type Secrets } from '../kinds/secrets.ts';
 import { type AnyObject, type KubeApi, NAMESPACES } from '../kube/api.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
-import { isNews } from '../kube/predicate.ts';
+import { isNewsToOthers } from '../kube/predicate.ts';
 import { Controller, type ControllerOptions, type KeyGate } from '../runtime/controller.ts';
 import { createEventRecorder } from '../runtime/event-recorder.ts';
 import type { Informer } from '../runtime/informer.ts';
@@ -96,7 +96,7 @@ export class Wiring {
     });
     share.watchQueue(controller.queue);
     source.onChange((key, before, after) => {
-      if (isNews(before, after) || seenByDependents(before) !== seenByDependents(after))
+      if (isNewsToOthers(before, after) || seenByDependents(before) !== seenByDependents(after))
         this.notify(`${kind.definition.plural}/${key}`);
     });
     this.#controllers.push(controller);
@@ -118,7 +118,7 @@ export class Wiring {
     concerns: (object: KubeObject | undefined) => readonly Reference[],
   ): void {
     source.onChange((changed, before, after) => {
-      if (!isNews(before, after) && seenByDependents(before) === seenByDependents(after)) return;
+      if (!isNewsToOthers(before, after) && seenByDependents(before) === seenByDependents(after)) return;
       for (const reference of new Set([...concerns(before), ...concerns(after)])) {
         // The object itself has already heard of it.
         const others = [...references.dependents(reference)].some((key) => key !== changed);

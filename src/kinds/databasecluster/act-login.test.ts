@@ -112,6 +112,27 @@ describe('The password of a DatabaseCluster', () => {
   });
 
   it.each([
+    ['empty', ''],
+    ['that of nobody', 'somebody'],
+  ])('is set again when the username in the Secret is %s, by the session that is held', async (_, username) => {
+    const bench = await runningBench();
+    const password = bench.secret()?.['password'] ?? '';
+    await bench.putSecret('orders-admin', { username, password }, { 'mooring.dev/cluster': 'orders' });
+    await bench.pass();
+    await bench.until('True Running');
+    expect(bench.secret()?.['username']).toBe('admin');
+    expectOneWorkingLogin(bench);
+  });
+
+  it('is lost with the username in the Secret when no session is held', async () => {
+    const bench = await runningBench();
+    const password = bench.secret()?.['password'] ?? '';
+    await bench.putSecret('orders-admin', { username: '', password }, { 'mooring.dev/cluster': 'orders' });
+    await bench.restart();
+    await bench.until('False AdminLoginLost');
+  });
+
+  it.each([
     ['the server took it', (bench: KindBench) => bench.calls.includes('server updateUser'), false],
     [
       'the server took it, and the process ended',

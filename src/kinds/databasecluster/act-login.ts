@@ -8,8 +8,9 @@ import { markOf, NEXT_ANNOTATIONS, rotated } from '../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../secrets.ts';
 import { confirm, refuseAnothersLogin } from './act-guard.ts';
 import { endpointOf } from './endpoint.ts';
+import { heldUsername } from './find-working.ts';
 import { movedTo, otherThanWanted, readMoves, recordedIn } from './former-secrets.ts';
-import { adminUsername, type KnownLogins, loginNamed, readLogins, untilReplaced } from './known-logins.ts';
+import { type KnownLogins, loginNamed, readLogins, untilReplaced } from './known-logins.ts';
 import { isInUse, isOfAnother, isOurSecret, loginOf } from './login-of.ts';
 import {
   adminSecretName,
@@ -33,6 +34,18 @@ function pick(known: KnownLogins, name: UsableLogin, of: string | undefined): Lo
   const login = loginNamed(known, name, of);
   if (login === undefined) throw secretChanged(known);
   return login;
+}
+
+/** Throws TransientError SessionEnded if no session is held any more. */
+function heldUser(subject: ClusterSubject, connection: SpaceConnection, known: KnownLogins): string {
+  const { endpoint } = serverOf(connection, subject);
+  const username = heldUsername(connection.logins(endpoint, currentID(subject)), known);
+  if (username === undefined) throw sessionEnded();
+  return username;
+}
+
+function sessionEnded(): TransientError {
+  return new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
 }
 
 /** Reads the logins as they are now. Throws TransientError SecretChanged if the Secret has become somebody else's since it was tried. */
@@ -68,7 +81,7 @@ export async function preparePassword(
   if (known.nextIs === 'ours' || untilReplaced(world, subject, known, from) !== undefined) return undefined;
   const { tries } = world.memory;
   // Nobody knows the password of a held session any more.
-  const login = from === 'held' ? { username: adminUsername(known) } : pick(known, from, of);
+  const login = from === 'held' ? { username: heldUser(subject, connection, known) } : pick(known, from, of);
   // Writing in place of a password that once worked leaves nothing of it.
   if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
   // Neither a copy of a working login nor a Secret that was lost may be written for an object that is gone or names another: it would stay.
@@ -107,7 +120,7 @@ export async function putPassword(
   }
   const logins = connection.logins(endpoint, currentID(subject));
   const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as, of);
-  if (login === undefined) throw new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
+  if (login === undefined) throw sessionEnded();
   if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
   // The working login may be in another Secret by now, one that applications read.
   await confirm(world, subject, signal);

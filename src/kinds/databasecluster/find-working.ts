@@ -47,7 +47,15 @@ export function isHeld(
   known: KnownLogins,
 ): boolean {
   const hadLogin = status.credentials !== undefined || memory.hadLogin(key);
-  return hadLogin && logins.heldBy(adminUsername(known)) !== undefined;
+  return hadLogin && heldUsername(logins, known) !== undefined;
+}
+
+/**
+ * The user of a session that is held: the one whose name is in the Secret, or, as somebody may have changed that, the one that new
+ * clusters come with. undefined: there is no session of either.
+ */
+export function heldUsername(logins: Logins, known: KnownLogins): string | undefined {
+  return [adminUsername(known), known.factory.username].find((username) => logins.heldBy(username) !== undefined);
 }
 
 /**

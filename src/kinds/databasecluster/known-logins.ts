@@ -74,7 +74,7 @@ function nextIn(secret: SecretContents | undefined, factory: Login): Pick<KnownL
 function loginUnder(key: 'password' | 'nextPassword', secret: SecretContents | undefined): Login | undefined {
   const username = secret?.data.get('username');
   const password = secret?.data.get(key);
-  return username === undefined || !password ? undefined : { username, password };
+  return !username || !password ? undefined : { username, password };
 }
 
 async function readExisting(

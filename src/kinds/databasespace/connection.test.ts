@@ -148,6 +148,22 @@ describe('SpaceConnections', () => {
     expect(told).toEqual(['a/one listed first']);
   });
 
+  it('tell nobody to look again if nothing has changed but the version of a Secret, as when a finalizer is put there', async () => {
+    const { connections, spec, of, told } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    await of('a/one').poller.refresh();
+    told.length = 0;
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '2');
+    expect(told).toEqual([]);
+    for (const [changed, login] of [
+      [spec({ serverURL: 'https://{host}/db' }), LOGIN],
+      [spec({ serverURL: 'https://{host}/db' }), { ...LOGIN, password: 'another' }],
+    ] as const) {
+      connections.connect('a/one', changed, TOKENS, login, '3');
+      expect(told.splice(0)).toEqual(['a/one listed first']);
+    }
+  });
+
   it('have one version of the factory login while it is the same, whatever else changes in its Secret', () => {
     const { connections, spec, of } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');

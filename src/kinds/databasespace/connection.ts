@@ -104,6 +104,7 @@ interface NamedPrimary {
 
 interface Entry {
   readonly digest: string;
+  readonly spec: DatabaseSpaceSpec;
   readonly connection: SpaceConnection;
 }
 
@@ -159,10 +160,14 @@ export class SpaceConnections {
         : factoryVersion,
     };
     const connection = this.#connection(spec, shared, factory, ca);
-    this.#entries.set(space, { digest, connection });
+    this.#entries.set(space, { digest, spec, connection });
     if (known?.verifyIntervalMs !== connection.verifyIntervalMs) this.#options.onConnected?.(space);
+    const isSame =
+      before?.digest === digest &&
+      known?.factoryVersion === factory.factoryVersion &&
+      isDeepStrictEqual(before.spec, spec);
     // A space that is listed already will not be listed for the first time again, and may mean something else by now.
-    if (shared.listed) this.#options.onListed(space, true);
+    if (shared.listed && !isSame) this.#options.onListed(space, true);
     return before?.digest !== digest;
   }
 

@@ -110,6 +110,16 @@ describe('the connection Secret', () => {
     expect(changesTo(seen, wanted())).toEqual({ ownerReferences: [theirs, owner] });
     expect(changesTo(written(wanted(), { ownerReferences: [owner, theirs] }), wanted())).toBeUndefined();
   });
+
+  it('is controlled by the object, unless it has a controller, as Kubernetes accepts only one', () => {
+    const { owner } = wanted();
+    const { controller, ...plain } = owner;
+    expect(controller).toBe(true);
+    const theirs = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'x', controller: true };
+    const seen = written(wanted(), { ownerReferences: [theirs] });
+    expect(changesTo(seen, wanted())).toEqual({ ownerReferences: [theirs, plain] });
+    expect(changesTo(written(wanted(), { ownerReferences: [theirs, plain] }), wanted())).toBeUndefined();
+  });
 });
 
 describe('passwords', () => {

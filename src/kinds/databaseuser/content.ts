@@ -208,7 +208,13 @@ export function wantedSecret(
       ...(ownKeys.length === 0 ? {} : { [SECRET_ANNOTATIONS.own]: ownKeys.join(',') }),
       ...(custom.flat().length === 0 ? {} : { [SECRET_ANNOTATIONS.applied]: JSON.stringify(custom) }),
     },
-    owner: { apiVersion: API_VERSION, kind: databaseUserDefinition.kind, name: metadata.name, uid: metadata.uid },
+    owner: {
+      apiVersion: API_VERSION,
+      kind: databaseUserDefinition.kind,
+      name: metadata.name,
+      uid: metadata.uid,
+      controller: true,
+    },
   };
 }
 
@@ -270,11 +276,15 @@ const appliedSchema = z
   })
   .pipe(z.tuple([z.array(z.string()), z.array(z.string())]));
 
-/** Returns the owners to write; undefined: they are right. An owner of the same name is this object before it was restored. */
+/**
+ * Returns the owners to write; undefined: they are right. An owner of the same name is this object before it was restored.
+ * Kubernetes accepts only one controller, so one that somebody else has put there stays the only one.
+ */
 function ownersOf({ ownerReferences }: SecretContents, owner: OwnerReference): readonly OwnerReference[] | undefined {
   const identityOf = ({ apiVersion, kind, name, uid }: OwnerReference) => ({ apiVersion, kind, name, uid });
   const same = ownerReferences.filter(({ kind, name }) => kind === owner.kind && name === owner.name);
   if (same.length === 1 && same.every((each) => isDeepStrictEqual(identityOf(each), identityOf(owner))))
     return undefined;
-  return [...ownerReferences.filter((other) => !same.includes(other)), owner];
+  const others = ownerReferences.filter((other) => !same.includes(other));
+  return [...others, others.some(({ controller }) => controller === true) ? identityOf(owner) : owner];
 }
