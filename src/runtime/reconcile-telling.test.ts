@@ -221,6 +221,26 @@ test('reconcile() does not treat an object that waits for long as one that is be
   await outcome;
 });
 
+test('reconcile() reports that it waits if nothing is said of an object for five seconds', async () => {
+  const wait = Promise.withResolvers<void>();
+  const toy = aToy({ observe: () => wait.promise, decide: () => ({ conditions: READY }) });
+  await toy.create();
+  const outcome = toy.reconcile();
+  await toy.clock.advance(4_900);
+  expect(toy.status().conditions).toBeUndefined();
+  await toy.clock.advance(200);
+  expect(toy.status()).toMatchObject({
+    observedGeneration: 1,
+    conditions: [
+      { type: 'Ready', status: 'Unknown', reason: 'Observing' },
+      { type: 'Reconciling', status: 'True' },
+    ],
+  });
+  wait.resolve();
+  await outcome;
+  expect(toy.status().conditions).toMatchObject(READY);
+});
+
 test.each([
   ['is written', undefined, 'Deleting'],
   ['cannot be written', busy, 'Done'],

@@ -96,10 +96,9 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   async run(): Promise<Outcome> {
-    if (this.#object.metadata.deletionTimestamp === undefined) return this.#look();
     let told: Promise<void> | undefined;
     const cancel = this.#context.clock.after(PASSING_MS, () => {
-      told = this.#tellDeletion().catch(() => {});
+      told = this.#tellWaiting().catch(() => {});
     });
     try {
       return await this.#look();
@@ -109,14 +108,18 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     }
   }
 
-  /** An object being deleted must not look Ready while the other side is slow. What the pass finds comes later, and says more. */
-  async #tellDeletion(): Promise<void> {
+  /**
+   * While the other side is slow, an object being deleted must not look Ready, and a new one must not say nothing. What the pass finds
+   * comes later, and says more.
+   */
+  async #tellWaiting(): Promise<void> {
     const status = parseStatus(this.#kind.definition, this.#object.status);
     const { conditions = [] } = status;
-    if (!isStatusConditionTrue(conditions, 'Ready')) return;
-    const message = 'This object is being deleted: waiting for an answer from the cloud or a server';
-    const told = [...reconciling('Deleting', message), ...particulars(conditions)];
-    await this.#tell(status, { conditions: told }, {}, undefined);
+    const deleting = this.#object.metadata.deletionTimestamp !== undefined;
+    if (deleting ? !isStatusConditionTrue(conditions, 'Ready') : conditions.length > 0) return;
+    const [reason, what] = deleting ? ['Deleting', 'is being deleted'] : ['Observing', 'was not looked at before'];
+    const summary = reconciling(reason, `This object ${what}: waiting for an answer from the cloud or a server`);
+    await this.#tell(status, { conditions: [...summary, ...particulars(conditions)] }, {}, undefined);
   }
 
   async #look(): Promise<Outcome> {
@@ -197,7 +200,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     return this.#tellFailure(status, error);
   }
 
-  /** Writes the status if it differs: once per pass, apart from `#tellDeletion`. */
+  /** Writes the status if it differs: once per pass, apart from `#tellWaiting`. */
   async #tell(
     status: Status,
     decision: Decision<Status, Step>,
