@@ -1,6 +1,7 @@
 import { ApiError } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { Cluster } from '../../cloud/schema.ts';
+import { LET_GO } from '../../kube/annotations.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace } from '../databasespace/place.ts';
 import { confirm, isAsDecidedOn, isFree, lookAgain, versionsWithout } from './act-guard.ts';
@@ -207,9 +208,13 @@ async function destroy(
       throw new TransientError('Destroying', message);
     }
     if (error.kind === 'forbidden') {
-      throw new TerminalError('DeletionBlocked', `${error.message}. Give the space an API token of level admin`, {
-        cause: error,
-      });
+      throw new TerminalError(
+        'DeletionBlocked',
+        `${error.message}. Give the space an API token of level admin. ${LET_GO}`,
+        {
+          cause: error,
+        },
+      );
     }
     throw error;
   }

@@ -97,6 +97,16 @@ describe('Deleting a DatabaseCluster', () => {
     expect([isGone(bench), bench.told.at(-1)]).toEqual([true, last]);
   });
 
+  it('says what to do if the cloud does not let it destroy the cluster', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    bench.simulator.faults.add({ match: { operation: 'destroy' }, effect: 'errorBefore', status: 403 });
+    remove(bench);
+    while (bench.ready() !== 'False DeletionBlocked') await bench.pass();
+    expect(bench.told.at(-1)).toMatch(
+      /API token of level admin\. To remove only this object, annotate mooring\.dev\/abandon=true/,
+    );
+  });
+
   it('says within seconds that it goes if the cloud does not answer, and writes nothing for that if it does', async () => {
     const hung = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     hung.simulator.faults.add({ match: { api: 'cloud' }, effect: 'hang' });
