@@ -5,6 +5,9 @@ import type { ObjectMeta } from './object.ts';
 
 /** The conditions that summarize an object, in kstatus terms; each kind adds its own after them. */
 
+/** Reason of Ready while the first look takes long. */
+export const OBSERVING = 'Observing';
+
 /** The desired state is reached. */
 export function ready(reason: string, message: string): readonly ConditionUpdate[] {
   return [{ type: 'Ready', status: 'True', reason, message }];

@@ -9,7 +9,7 @@ import type { UrlPolicy } from '../kinds/databasespace/url-policy.ts';
 import { createSecrets, FinalizerIndex, type Secrets } from '../kinds/secrets.ts';
 import { type AnyObject, type KubeApi, NAMESPACES } from '../kube/api.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
-import { isNewsToOthers } from '../kube/predicate.ts';
+import { isNews, isNewsToOthers } from '../kube/predicate.ts';
 import { Controller, type ControllerOptions, type KeyGate } from '../runtime/controller.ts';
 import { createEventRecorder } from '../runtime/event-recorder.ts';
 import type { Informer } from '../runtime/informer.ts';
@@ -118,7 +118,8 @@ export class Wiring {
     concerns: (object: KubeObject | undefined) => readonly Reference[],
   ): void {
     source.onChange((changed, before, after) => {
-      if (!isNewsToOthers(before, after) && seenByDependents(before) === seenByDependents(after)) return;
+      // A user that has a finalizer comes before others that want its name.
+      if (!isNews(before, after) && seenByDependents(before) === seenByDependents(after)) return;
       for (const reference of new Set([...concerns(before), ...concerns(after)])) {
         // The object itself has already heard of it.
         const others = [...references.dependents(reference)].some((key) => key !== changed);

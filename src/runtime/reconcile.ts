@@ -1,6 +1,6 @@
 /*
  * One pass for one key, like controller-runtime's Reconciler: read, observe, decide, act, report. All kinds use this one. It reads
- * everything first, then decides, then changes. It writes the status once, and only if it differs (also midway, if a deletion takes 5 s;
+ * everything first, then decides, then changes. It writes the status once, and only if it differs (also midway, after 5 s of a deletion or first look;
  * and facts again, after a conflict). It never goes on from its own change but looks again, so a crash is an ordinary case.
  */
 
@@ -14,7 +14,7 @@ import { asTold, type Failure, failureOf, finalizerRefused, lastErrorOf } from '
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
 import { retryOnConflict } from '../kube/retry.ts';
 import { statusOf, statusPatch } from '../kube/status-patch.ts';
-import { failed, invalidSpec, isReady, particulars, reconciling } from '../kube/summary.ts';
+import { failed, invalidSpec, isReady, OBSERVING, particulars, reconciling } from '../kube/summary.ts';
 import { droppedFrom, refusedWith, type Untold } from '../kube/untold.ts';
 import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
 
@@ -117,7 +117,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const { conditions = [] } = status;
     const deleting = this.#object.metadata.deletionTimestamp !== undefined;
     if (deleting ? !isStatusConditionTrue(conditions, 'Ready') : conditions.length > 0) return;
-    const [reason, what] = deleting ? ['Deleting', 'is being deleted'] : ['Observing', 'was not looked at before'];
+    const [reason, what] = deleting ? ['Deleting', 'is being deleted'] : [OBSERVING, 'has no status yet'];
     const summary = reconciling(reason, `This object ${what}: waiting for an answer from the cloud or a server`);
     await this.#tell(status, { conditions: [...summary, ...particulars(conditions)] }, {}, undefined);
   }

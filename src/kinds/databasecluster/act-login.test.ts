@@ -124,6 +124,25 @@ describe('The password of a DatabaseCluster', () => {
     expectOneWorkingLogin(bench);
   });
 
+  it('is set again when the username in the Secret is that of another user of the server, whose session is held too', async () => {
+    const bench = await runningBench();
+    const { endpoint = '' } = bench.status();
+    const logins = bench.world().connections.get('shop/production')?.logins(endpoint, 'orders') ?? expect.unreachable();
+    const app = { username: 'app', password: 'the-password-of-app' };
+    const [admin] = [{ username: 'admin', password: bench.secret()?.['password'] ?? '' }];
+    await logins.session(admin).use((client, token) => client.createUser(token, app.username, app.password));
+    await logins.attempt(app);
+    await bench.putSecret(
+      'orders-admin',
+      { username: 'app', password: admin.password },
+      { 'mooring.dev/cluster': 'orders' },
+    );
+    await bench.pass();
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+    expect(bench.simulator.passwordIs('orders', app.username, app.password)).toBe(true);
+  });
+
   it('is lost with the username in the Secret when no session is held', async () => {
     const bench = await runningBench();
     const password = bench.secret()?.['password'] ?? '';

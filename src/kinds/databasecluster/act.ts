@@ -170,7 +170,7 @@ async function taken(
   if (cluster === undefined) {
     throw new TransientError(
       'ClusterIDInUse',
-      `${refusal.message}, but the cloud shows no such cluster: Mooring tries again. If this persists, choose another clusterID, or change what the answer names`,
+      `${refusal.message}, but the cloud shows no such cluster: Mooring tries again. If this persists, choose another clusterID, or mend what the cloud complains of`,
       { cause: refusal },
     );
   }

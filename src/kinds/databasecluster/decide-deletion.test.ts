@@ -67,11 +67,29 @@ const cases: readonly Case[] = [
     thus: letGo,
   },
   {
-    name: 'tells nothing about a login that may be lost, but was replaced',
-    given: leaving('Retain').withCondition('CredentialsSecured', 'Unknown', 'AdminLoginLost'),
+    name: 'tells nothing about a cluster that is not its own any more',
+    given: leaving('Retain', aCluster().owned()).withCondition('CredentialsSecured', 'False', 'ClusterNotOurs'),
     seen: noSpace('waiting'),
     thus: letGo,
   },
+  {
+    name: 'tells it of one that is not shown for a moment, and was never secured',
+    given: leaving('Retain', aCluster().owned()).withCondition('CredentialsSecured', 'False', 'ClusterMissing'),
+    seen: noSpace('waiting'),
+    thus: tells,
+  },
+  ...(
+    [
+      ['Unknown', 'AdminLoginLost'],
+      ['False', 'AdminLoginLost'],
+      ['False', 'AdminLoginRefused'],
+    ] as const
+  ).map(([status, reason]) => ({
+    name: `tells nothing about a login that is lost, but was replaced (${status}, ${reason})`,
+    given: leaving('Retain').withCondition('CredentialsSecured', status, reason),
+    seen: noSpace('waiting'),
+    thus: letGo,
+  })),
   {
     name: 'tells nothing about a cluster that it only observes',
     given: leaving('Retain', aCluster().owned()).with({ managementPolicy: 'Observe' }),

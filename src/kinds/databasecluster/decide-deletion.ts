@@ -18,7 +18,6 @@ import {
   bringing,
   type ClusterDecision,
   clusterConditions,
-  isNotThere,
   isOurs,
   owns,
   shown,
@@ -193,14 +192,22 @@ function tellLeft(subject: ClusterSubject, seen: SpaceSeen, end: string): readon
   return [{ do: 'TellLeft', id, message }];
 }
 
+/** Reasons of CredentialsSecured: no login works that is known, and so not the one that new clusters come with either. */
+const REFUSED: ReadonlySet<string> = new Set(['AdminLoginRefused', 'AdminLoginLost']);
+
 /** The cluster stays, and whoever knows the login that new clusters come with may sign in: somebody must hear that. */
 function tellFactoryLogin(subject: ClusterSubject): readonly ClusterStep[] {
-  const { createdAt, place, conditions } = subject.status;
+  const { createdAt, place, conditions, credentials } = subject.status;
   const secured = findStatusCondition(conditions, 'CredentialsSecured');
-  if (!owns(subject) || (secured !== undefined && (secured.status !== 'False' || isNotThere(secured)))) return [];
+  const isRetired = secured !== undefined && (secured.status !== 'False' || REFUSED.has(secured.reason));
+  // Nothing remembers better how things were before it vanished.
+  const isMissing = secured?.reason === 'ClusterMissing';
+  if (!owns(subject) || isRetired || (isMissing && credentials !== undefined) || secured?.reason === 'ClusterNotOurs')
+    return [];
   const id = currentID(subject);
   const where = place === undefined ? '' : ` in ${placeName(place)}`;
-  const stays = createdAt === undefined ? 'was asked for, and stays if it comes up' : 'stays';
+  const there = isMissing ? 'is not shown now, and stays if it is there' : 'stays';
+  const stays = createdAt === undefined ? 'was asked for, and stays if it comes up' : there;
   const message = `Cluster "${id}"${where} ${stays}, and the login that new clusters come with may work there: nothing shows that it was retired. Replace its password on the server, or create this object again with adoptionPolicy: MustExist, and delete it once it is Ready`;
   return [{ do: 'TellLeft', id, login: 'factory', message }];
 }

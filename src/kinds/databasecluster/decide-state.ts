@@ -199,10 +199,11 @@ export function settled(
   const drift = seen.cluster === undefined ? [] : differences(subject, seen.cluster);
   if (drift.length === 0) return ready(reason, message);
   const policy = leavesAsIs(subject);
-  if (policy === undefined) return changeOf(subject, seen)?.summary ?? ready(reason, message);
-  const told = `Cluster "${seen.id}" differs from the spec: ${inWords(drift)}. With ${policy} nothing is changed`;
-  const [word, what] = renamedElsewhere(subject, seen) ?? ['Drifted', ''];
-  return [{ type: 'Ready', status: 'False', reason: word, message: `${what}${told}` }];
+  const what = `Cluster "${seen.id}" differs from the spec: ${inWords(drift)}`;
+  if (policy === undefined) return changeOf(subject, seen)?.summary ?? reconciling('Updating', what);
+  const told = `${what}. With ${policy} nothing is changed`;
+  const [word, before] = renamedElsewhere(subject, seen) ?? ['Drifted', ''];
+  return [{ type: 'Ready', status: 'False', reason: word, message: `${before}${told}` }];
 }
 
 /** Why the cluster can never become what the spec says, as reason and message; undefined: it can. */

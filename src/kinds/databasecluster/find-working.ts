@@ -51,11 +51,11 @@ export function isHeld(
 }
 
 /**
- * The user of a session that is held: the one whose name is in the Secret, or, as somebody may have changed that, the one that new
- * clusters come with. undefined: there is no session of either.
+ * The user of a session that is held: the one that new clusters come with, or the one whose name is in the Secret. Somebody may have
+ * written a DatabaseUser's name there, whose session is held as well. undefined: there is no session of either.
  */
 export function heldUsername(logins: Logins, known: KnownLogins): string | undefined {
-  return [adminUsername(known), known.factory.username].find((username) => logins.heldBy(username) !== undefined);
+  return [known.factory.username, adminUsername(known)].find((username) => logins.heldBy(username) !== undefined);
 }
 
 /**

@@ -59,12 +59,16 @@ describe('observeCluster() looks for the space and', () => {
     const observed = { ...unseen, ready: { status: 'True', reason: 'Observed', message: '' } };
     const refused = { ...unseen, ready: { status: 'False', reason: 'CredentialsInvalid', message: '' } };
     const putOff = { ...unseen, ready: { status: 'Unknown', reason: 'CloudThrottled', message: '' } };
+    const looking = { ...unseen, ready: { status: 'Unknown', reason: 'Observing', message: '' } };
     const told = aCluster().withCondition('Ready', 'Unknown', 'SpaceNotFound');
+    const looked = aCluster().withCondition('Ready', 'Unknown', 'Observing');
 
     it.each([
       ['keeps quiet for a minute', aCluster(), unseen, 60_000],
       ['keeps quiet in a new process, too', aCluster(), observed, 60_000],
       ['keeps quiet when the cloud has put it off, too', aCluster(), putOff, 60_000],
+      ['keeps quiet while that look takes long, too', aCluster(), looking, 60_000],
+      ['keeps quiet if its own first look took long, too', looked, looking, 60_000],
       ['says what is wrong with the space', aCluster(), refused, undefined],
       ['says so at once if it said something else before', told, unseen, undefined],
     ])('%s', async (_what, given, space, untoldMs) => {

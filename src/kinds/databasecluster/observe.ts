@@ -1,6 +1,7 @@
 import type { Cluster } from '../../cloud/schema.ts';
-import { isStatusConditionTrue } from '../../kube/condition.ts';
+import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { objectKey } from '../../kube/object.ts';
+import { OBSERVING } from '../../kube/summary.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
 import { createIt } from '../missing.ts';
@@ -148,12 +149,15 @@ async function findConnection(
   const known = starting ? 'this process has not listed it yet' : `its condition Ready says ${space.ready?.reason}`;
   const why = space.ready === undefined ? 'it has not been checked yet' : known;
   const message = `Waiting for DatabaseSpace "${name}" in namespace "${namespace}" to be observed: ${why}`;
-  const isPutOff = space.ready?.status === 'Unknown' && space.ready.reason === 'CloudThrottled';
+  const isPutOff = space.ready?.status === 'Unknown' && FIRST_LOOK.has(space.ready.reason);
   const isFirstLook = space.ready === undefined || starting || isPutOff;
   const untoldMs = isFirstLook ? untilTold(world, subject, connection) : undefined;
   const login = await loginMeanwhile(world, subject, space.spec, connection, signal);
   return { space: 'waiting', reason: 'WaitingForSpace', message, starting, untoldMs, login };
 }
+
+/** What a space says of itself while its first look takes its time. */
+const FIRST_LOOK: ReadonlySet<string> = new Set(['CloudThrottled', OBSERVING]);
 
 /** How long a cluster that reports nothing yet may stay silent; undefined: it must report now. */
 function untilTold(
@@ -161,7 +165,8 @@ function untilTold(
   subject: ClusterSubject,
   connection: SpaceConnection | undefined,
 ): number | undefined {
-  if (subject.status.conditions !== undefined) return undefined;
+  const { conditions } = subject.status;
+  if (conditions !== undefined && findStatusCondition(conditions, 'Ready')?.reason !== OBSERVING) return undefined;
   const isLookedAt = connection !== undefined && connection.poller.listedAtMs === undefined;
   const leftMs = TOLD_AFTER_MS[isLookedAt ? 'lookedAt' : 'queued'] - memory.waiting.begin(subject, clock.monotonic());
   return leftMs > 0 ? leftMs : undefined;

@@ -186,11 +186,6 @@ const NOT_RETIRED: ConditionUpdate = {
 /** Reasons that report no cluster, or another one: they say nothing about ours. */
 const NOT_THERE: ReadonlySet<string> = new Set(['ClusterMissing', 'ClusterNotOurs']);
 
-/** Whether the condition says nothing about the cluster's login, as there was no cluster, or another one. */
-export function isNotThere({ reason }: Pick<ConditionUpdate, 'reason'>): boolean {
-  return NOT_THERE.has(reason);
-}
-
 /** The condition as it stands, taken to hold for this generation, too. */
 function keptFrom({ status }: ClusterSubject, type: string): ConditionUpdate | undefined {
   const kept = findStatusCondition(status.conditions, type);

@@ -3,7 +3,7 @@ import { messageOf } from '../../base/errors.ts';
 import { instant } from '../../base/instant.ts';
 import { type ConditionUpdate, findStatusCondition, toldBefore } from '../../kube/condition.ts';
 import { failureOf } from '../../kube/failure.ts';
-import { failed, failing, particulars, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
+import { failed, failing, OBSERVING, particulars, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
 import type { CloudSeen, NotConnected, SpaceObservation, SpaceSubject } from './observe.ts';
 import type { DatabaseSpaceStatus } from './schema.ts';
@@ -109,7 +109,7 @@ function decideCloud(
     return { conditions: [...say(reason.word, told ?? reason.message), valid] };
   }
   if (inventory === undefined) {
-    return { conditions: [...reconciling('Observing', `Listing the clusters of ${observation.place}`), valid] };
+    return { conditions: [...reconciling(OBSERVING, `Listing the clusters of ${observation.place}`), valid] };
   }
   const place = `${observation.place.slice(0, 1).toUpperCase()}${observation.place.slice(1)}`;
   const leaving = leavingMessage(space);
