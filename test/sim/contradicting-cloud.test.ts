@@ -20,7 +20,9 @@ const taking =
   (status: string): Front =>
   async (request, pass) => {
     if (request.method === 'GET' || !CHANGE.test(new URL(request.url).pathname)) return pass(request);
-    return { status: 200, headers: {}, body: bodyOf({ ...(await shownBy(pass, request)), status }) };
+    const shown = await shownBy(pass, request);
+    // A token that has ended is refused as anywhere else.
+    return 'id' in shown ? { status: 200, headers: {}, body: bodyOf({ ...shown, status }) } : pass(request);
   };
 
 /** Shows the cluster, but answers 404 to its deletion. */

@@ -160,8 +160,9 @@ test('Calls to servers or to the cloud that fail now and then are not reported',
   crowd.stop();
   expect(names.filter((name) => !crowd.isReady(name))).toEqual([]);
   expect(all().filter(({ ready }) => ready?.status !== 'True')).toEqual([]);
-  // By chance a few looks fail for longer than the grace period; reporting each failure would take some 900 writes.
-  expect([...told.values()].reduce((sum, count) => sum + count, 0)).toBeLessThan(20);
+  // By chance a few looks at a cluster fail for longer than the grace period, and what is on it reports that, too: some 10 writes each.
+  // With 22 other seeds there were 52 at most; reporting each failure would take some 900.
+  expect([...told.values()].reduce((sum, count) => sum + count, 0)).toBeLessThan(60);
 }, 120_000);
 
 test('A cloud where only updates fail is still listed, and still deploys new clusters', async () => {
