@@ -6,11 +6,8 @@ import { compareVersions } from './object.ts';
  * which only we set. While it is set, other finalizers do not matter.
  */
 export function isNews(before: AnyObject | undefined, after: AnyObject | undefined, own?: string): boolean {
-  if (before === undefined || after === undefined) return true;
-  const isHeld = own !== undefined && after.metadata.finalizers?.includes(own) === true;
-  const seen = ({ metadata: { uid, generation, deletionTimestamp, finalizers, annotations, labels } }: AnyObject) =>
-    JSON.stringify([uid, generation, deletionTimestamp, isHeld || finalizers, annotations, labels]);
-  return seen(before) !== seen(after);
+  const isHeld = own !== undefined && after?.metadata.finalizers?.includes(own) === true;
+  return differs(before, after, isHeld);
 }
 
 /**
@@ -18,13 +15,14 @@ export function isNews(before: AnyObject | undefined, after: AnyObject | undefin
  * remove one ourselves.
  */
 export function isNewsToOthers(before: AnyObject | undefined, after: AnyObject | undefined): boolean {
-  return isNews(withoutFinalizers(before), withoutFinalizers(after));
+  return differs(before, after, after?.metadata.deletionTimestamp === undefined);
 }
 
-function withoutFinalizers(object: AnyObject | undefined): AnyObject | undefined {
-  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return object;
-  const { finalizers: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
+function differs(before: AnyObject | undefined, after: AnyObject | undefined, exceptFinalizers: boolean): boolean {
+  if (before === undefined || after === undefined) return true;
+  const seen = ({ metadata: { uid, generation, deletionTimestamp, finalizers, annotations, labels } }: AnyObject) =>
+    JSON.stringify([uid, generation, deletionTimestamp, exceptFinalizers || finalizers, annotations, labels]);
+  return seen(before) !== seen(after);
 }
 
 /**

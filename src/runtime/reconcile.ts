@@ -1,7 +1,8 @@
 /*
  * One pass for one key, like controller-runtime's Reconciler: read, observe, decide, act, report. All kinds use this one. It reads
- * everything first, then decides, then changes. It writes the status once, and only if it differs (also midway, after 5 s of a deletion or first look;
- * and facts again, after a conflict). It never goes on from its own change but looks again, so a crash is an ordinary case.
+ * everything first, then decides, then changes. It writes the status once, and only if it differs (also midway, if a deletion or the
+ * first look takes 5 s; and facts again, after a conflict). It never goes on from its own change but looks again, so a crash is an
+ * ordinary case.
  */
 
 import type { Clock } from '../base/clock.ts';

@@ -160,9 +160,12 @@ test('Calls to servers or to the cloud that fail now and then are not reported',
   crowd.stop();
   expect(names.filter((name) => !crowd.isReady(name))).toEqual([]);
   expect(all().filter(({ ready }) => ready?.status !== 'True')).toEqual([]);
-  // By chance a few looks at a cluster fail for longer than the grace period, and what is on it reports that, too: some 10 writes each.
-  // With 22 other seeds there were 52 at most; reporting each failure would take some 900.
-  expect([...told.values()].reduce((sum, count) => sum + count, 0)).toBeLessThan(60);
+  // By chance a few looks at a cluster fail for longer than the grace period, and the four objects on it pass that on; reporting each
+  // failure would take some 900 writes.
+  const sumOf = (counts: Iterable<number>) => [...counts].reduce((sum, count) => sum + count, 0);
+  const ofClusters = sumOf(names.map((name) => told.get(name) ?? 0));
+  expect(ofClusters).toBeLessThan(10);
+  expect(sumOf(told.values()) - ofClusters).toBeLessThanOrEqual(5 * ofClusters);
 }, 120_000);
 
 test('A cloud where only updates fail is still listed, and still deploys new clusters', async () => {

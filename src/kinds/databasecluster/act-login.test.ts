@@ -129,7 +129,7 @@ describe('The password of a DatabaseCluster', () => {
     const { endpoint = '' } = bench.status();
     const logins = bench.world().connections.get('shop/production')?.logins(endpoint, 'orders') ?? expect.unreachable();
     const app = { username: 'app', password: 'the-password-of-app' };
-    const [admin] = [{ username: 'admin', password: bench.secret()?.['password'] ?? '' }];
+    const admin = { username: 'admin', password: bench.secret()?.['password'] ?? '' };
     await logins.session(admin).use((client, token) => client.createUser(token, app.username, app.password));
     await logins.attempt(app);
     await bench.putSecret(

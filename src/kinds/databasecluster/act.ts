@@ -208,13 +208,8 @@ async function destroy(
       throw new TransientError('Destroying', message);
     }
     if (error.kind === 'forbidden') {
-      throw new TerminalError(
-        'DeletionBlocked',
-        `${error.message}. Give the space an API token of level admin. ${LET_GO}`,
-        {
-          cause: error,
-        },
-      );
+      const message = `${error.message}. Give the space an API token of level admin. ${LET_GO}`;
+      throw new TerminalError('DeletionBlocked', message, { cause: error });
     }
     throw error;
   }

@@ -36,6 +36,15 @@ function bench(options: Partial<ConnectionsOptions> = {}, dialect: Dialect = 'do
   return { clock, simulator, connections, told, spec, of };
 }
 
+/** A bench with a space `a/one` that was listed, of which nothing was told since. */
+async function listed() {
+  const all = bench();
+  all.connections.connect('a/one', all.spec(), TOKENS, LOGIN, '1');
+  await all.of('a/one').poller.refresh();
+  all.told.length = 0;
+  return all;
+}
+
 describe('SpaceConnections', () => {
   it('share one List among everybody who means the same space with the same tokens', async () => {
     const { connections, spec, of, simulator, told } = bench();
@@ -130,29 +139,20 @@ describe('SpaceConnections', () => {
   });
 
   it('report to everybody who joins a List that is already running', async () => {
-    const { connections, spec, of, told } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
-    await of('a/one').poller.refresh();
-    told.length = 0;
+    const { connections, spec, told } = await listed();
     connections.connect('b/two', spec(), TOKENS, LOGIN, '1');
     expect(told).toEqual(['b/two listed first']);
   });
 
   it('report when the same space now means something else', async () => {
-    const { connections, spec, of, told } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
-    await of('a/one').poller.refresh();
-    told.length = 0;
+    const { connections, spec, of, told } = await listed();
     connections.connect('a/one', spec(), TOKENS, { ...LOGIN, password: 'another' }, '2');
     expect(of('a/one')).toMatchObject({ factoryLogin: { password: 'another' }, factoryVersion: '2' });
     expect(told).toEqual(['a/one listed first']);
   });
 
   it('tell nobody to look again if nothing has changed but the version of a Secret, as when a finalizer is put there', async () => {
-    const { connections, spec, of, told } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
-    await of('a/one').poller.refresh();
-    told.length = 0;
+    const { connections, spec, told } = await listed();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '2');
     expect(told).toEqual([]);
     for (const [changed, login] of [
