@@ -159,6 +159,10 @@ test('parseConfig() takes boolean flags as Kubernetes components do', () => {
   expect(parseConfig(['--leader-elect=true', '--no-leader-elect'], {}).leaderElect).toBe(false);
 });
 
+test.each(Object.keys(FLAGS).map(variableOf))('parseConfig() takes an empty %s for one that is not set', (name) => {
+  expect(parseConfig([], { [name]: '' })).toEqual(parseConfig([], {}));
+});
+
 test('parseConfig() returns a value that nobody can change', () => {
   expect(Object.isFrozen(parseConfig([], {}))).toBe(true);
 });

@@ -173,8 +173,10 @@ export class ConfigError extends Error {
 export function parseConfig(argv: readonly string[], env: Readonly<Record<string, string | undefined>>): Config {
   const flags = readFlags(argv);
   const problems: string[] = [];
+  // An empty variable is how a manifest or a shell leaves one unset.
+  const fromEnv = (name: string) => env[variableOf(name)] || undefined;
   const given = Object.fromEntries(
-    Object.entries(FLAGS).map(([name, { fallback }]) => [name, flags.get(name) ?? env[variableOf(name)] ?? fallback]),
+    Object.entries(FLAGS).map(([name, { fallback }]) => [name, flags.get(name) ?? fromEnv(name) ?? fallback]),
   );
   const result = schema.safeParse(given);
   if (!result.success) {
