@@ -33,6 +33,7 @@ const WEIGHT_OF = {
   ReplaceSecret: 'changes',
   DeleteUser: 'destroys',
   TellLeft: 'changes',
+  TellFactoryLogin: 'changes',
   CreateDatabase: 'changes',
   DeleteDatabase: 'destroys',
   TrySchema: 'changes',

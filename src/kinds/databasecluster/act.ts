@@ -37,7 +37,7 @@ export async function actOnCluster(
 ): Promise<ClusterStatusPatch | undefined> {
   if (step.do === 'DeleteSecret') return deleteSecret(world, subject, signal);
   if (step.do === 'RetireSecret') return retireSecret(world, subject, step, signal);
-  if (step.do === 'TellLeft') {
+  if (step.do === 'TellLeft' || step.do === 'TellFactoryLogin') {
     world.onLeft(subject.key, step.message);
     return undefined;
   }

@@ -31,7 +31,7 @@ const unanswered = (deletionPolicy: string) => leaving(deletionPolicy, aCluster(
 const absence = { since: CREATED_AT, until: CREATED_AT, leftMs: 60_000, hadLookalikes: false };
 const takenForGone = leaving('Delete').withCondition('Ready', 'False', 'ClusterMissing');
 const letGo = { steps: [], released: true };
-const tells = { steps: ['TellLeft'], released: true };
+const tells = { steps: ['TellFactoryLogin'], released: true };
 
 const cases: readonly Case[] = [
   { name: 'retains the cluster', given: leaving('Retain'), seen: running.seen, thus: letGo },
@@ -432,7 +432,7 @@ describe('decideDeletion()', () => {
   ])('says which login may be left on a cluster that %s, and what to do', (_what, given, words) => {
     const { steps } = decideCluster(leaving('Retain', given).subject, noSpace('waiting'), NOW_MS);
     const message = expect.stringMatching(`^${words} that new clusters come with .*Replace its password`);
-    expect(steps).toEqual([{ do: 'TellLeft', id: 'orders', login: 'factory', message }]);
+    expect(steps).toEqual([{ do: 'TellFactoryLogin', id: 'orders', message }]);
   });
 
   it.each([

@@ -209,7 +209,7 @@ function tellFactoryLogin(subject: ClusterSubject): readonly ClusterStep[] {
   const there = isMissing ? 'is not shown now, and stays if it is there' : 'stays';
   const stays = createdAt === undefined ? 'was asked for, and stays if it comes up' : there;
   const message = `Cluster "${id}"${where} ${stays}, and the login that new clusters come with may work there: nothing shows that it was retired. Replace its password on the server, or create this object again with adoptionPolicy: MustExist, and delete it once it is Ready`;
-  return [{ do: 'TellLeft', id, login: 'factory', message }];
+  return [{ do: 'TellFactoryLogin', id, message }];
 }
 
 /** Somebody renamed it, or may have. A cluster that nobody has named is not ended, and one that may be ours is not let go. */

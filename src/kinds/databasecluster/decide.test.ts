@@ -268,7 +268,7 @@ describe('decideCluster() never', () => {
 
   it('creates or changes a cluster that is not certainly its own', () => {
     always(({ status }, observation, decision) => {
-      const others = ['Deploy', 'Clone', 'DeleteSecret', 'TellLeft'];
+      const others = ['Deploy', 'Clone', 'DeleteSecret', 'TellLeft', 'TellFactoryLogin'];
       const touching = effectsOf(decision).filter((step) => !others.includes(step));
       if (touching.length === 0) return;
       const { cluster, claimedBy } = observation.space === 'seen' ? observation : {};

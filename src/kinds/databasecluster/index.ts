@@ -88,9 +88,9 @@ function describe(step: ClusterStep): string {
     case 'DeleteSecret':
       return 'delete the admin Secret of the destroyed cluster';
     case 'TellLeft':
-      return step.login === 'factory'
-        ? `let go of cluster "${step.id}", with the login that new clusters come with`
-        : `let go of cluster "${step.id}", which may still be there`;
+      return `let go of cluster "${step.id}", which may still be there`;
+    case 'TellFactoryLogin':
+      return `let go of cluster "${step.id}", with the login that new clusters come with`;
     case 'RetireSecret':
       return `delete the former admin Secret ${step.names.map((name) => `"${name}"`).join(' and ')}`;
     default:

@@ -54,6 +54,7 @@ const DOES: Readonly<Record<ClusterStep['do'], string>> = {
   DeleteSecret: 'deletes the admin Secret',
   RetireSecret: 'deletes the former admin Secret',
   TellLeft: 'reports that nobody saw its end',
+  TellFactoryLogin: 'reports that its first login may work',
 };
 
 function doing(decision: ClusterDecision): string {

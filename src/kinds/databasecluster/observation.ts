@@ -168,8 +168,10 @@ export type ClusterStep =
   /** Makes nextPassword, which the server accepted, the password. */
   | { readonly do: 'PromotePassword' }
   | { readonly do: 'DeleteSecret' }
-  /** Reports that the object goes although its cluster may still exist. `login`: the one that may still work there, with a known password. */
-  | { readonly do: 'TellLeft'; readonly id: string; readonly login?: 'factory'; readonly message: string }
+  /** Reports that the object goes although its cluster may still exist. */
+  | { readonly do: 'TellLeft'; readonly id: string; readonly message: string }
+  /** Reports that the object goes and leaves a cluster where the factory password may work. */
+  | { readonly do: 'TellFactoryLogin'; readonly id: string; readonly message: string }
   /** Deletes Secrets that the login is no longer in. The status names the one it is in, or will when these are gone. */
   | { readonly do: 'RetireSecret'; readonly names: readonly string[]; readonly credentials?: Credentials };
 
