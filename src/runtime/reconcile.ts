@@ -114,51 +114,51 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
    * comes later, and says more.
    */
   async #tellWaiting(): Promise<void> {
-    const status = parseStatus(this.#kind.definition, this.#object.status);
-    const { conditions = [] } = status;
+    const { conditions = [] } = this.#status;
     const deleting = this.#object.metadata.deletionTimestamp !== undefined;
     if (deleting ? !isStatusConditionTrue(conditions, 'Ready') : conditions.length > 0) return;
     const [reason, what] = deleting ? ['Deleting', 'is being deleted'] : [OBSERVING, 'has no status yet'];
     const summary = reconciling(reason, `This object ${what}: waiting for an answer from the cloud or a server`);
-    await this.#tell(status, { conditions: [...summary, ...particulars(conditions)] }, {}, undefined);
+    // Nothing else: what a person asked for was not looked at yet, and what failed before may still fail.
+    await this.#writeIfChanged({}, {}, [...summary, ...particulars(conditions)]);
   }
 
   async #look(): Promise<Outcome> {
     const kind = this.#kind;
     const { metadata } = this.#object;
-    const status = parseStatus(kind.definition, this.#object.status);
+    const status = this.#status;
     const deleting = metadata.deletionTimestamp !== undefined;
     if (deleting) {
       if (!this.#hasFinalizer()) return { next: 'settled', requeueAfterMs: undefined };
       if (metadata.annotations?.[ABANDON] === 'true')
-        return this.#setFinalizer(false, status, () => kind.abandon?.({ metadata, status }));
-      if (!kind.holds(status)) return this.#setFinalizer(false, status);
+        return this.#setFinalizer(false, () => kind.abandon?.({ metadata, status }));
+      if (!kind.holds(status)) return this.#setFinalizer(false);
     }
 
     const parsed = parseSpec(kind.definition, this.#object.spec);
-    if (!parsed.ok) return this.#tell(status, { conditions: invalidSpec(parsed.message, deleting) }, {}, undefined);
+    if (!parsed.ok) return this.#tell({ conditions: invalidSpec(parsed.message, deleting) }, {}, undefined);
     const lookNow = isAsked(metadata, status);
     const key = `${metadata.namespace ?? ''}/${metadata.name}`;
     const subject: Subject<Spec, Status> = { key, metadata, spec: parsed.spec, status, deleting, lookNow };
 
     // An object being deleted still has it, as checked above.
-    if (!isPaused(metadata) && kind.owns?.(subject) && !this.#hasFinalizer()) return this.#setFinalizer(true, status);
+    if (!isPaused(metadata) && kind.owns?.(subject) && !this.#hasFinalizer()) return this.#setFinalizer(true);
     let decision: Decision<Status, Step>;
     try {
       const observation = await kind.observe(subject, this.#signal);
       decision = withheld(kind, subject, kind.decide(subject, observation, this.#context.clock.now()));
     } catch (error) {
-      return this.#tellFailure(status, error);
+      return this.#tellFailure(error);
     }
-    return this.#carryOut(subject, decision);
+    return this.#carryOut(decision, subject);
   }
 
-  async #carryOut(subject: Subject<Spec, Status>, decision: Decision<Status, Step>): Promise<Outcome> {
+  async #carryOut(decision: Decision<Status, Step>, subject: Subject<Spec, Status>): Promise<Outcome> {
     const steps = decision.steps ?? [];
     try {
       if ((decision.hold || steps.length > 0) && !this.#hasFinalizer()) await this.#writeFinalizer(true);
     } catch (error) {
-      return this.#tellRefusal(subject.status, error);
+      return this.#tellRefusal(error);
     }
     const facts: StatusPatch<Status> = {};
     const keep = (more: StatusPatch<Status> | undefined) => Object.assign(facts, more);
@@ -171,24 +171,23 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     } catch (error) {
       failure = failureOf(error);
       if (this.#isNoNews(failure)) {
-        const patch = statusPatch(subject.status, facts);
-        if (patch !== undefined) await this.#writeStatus(patch, facts);
+        await this.#writeIfChanged({}, facts);
         throw error;
       }
     }
-    if (decision.release && failure === undefined) return this.#setFinalizer(false, subject.status);
+    if (decision.release && failure === undefined) return this.#setFinalizer(false);
     const acted = steps.length > 0 && failure === undefined;
     const silent = acted && Object.keys(facts).length === 0 && !this.#context.tellAlways;
     if (silent) return { next: 'again' };
-    const outcome = await this.#tell(subject.status, decision, facts, failure);
+    const outcome = await this.#tell(decision, facts, failure);
     return acted ? { next: 'again' } : outcome;
   }
 
   /** Reports a pass that failed before any step; all other conditions stay. Throws a failure that is no news. */
-  async #tellFailure(status: Status, error: unknown): Promise<Outcome> {
+  async #tellFailure(error: unknown): Promise<Outcome> {
     const failure = failureOf(error);
     if (this.#isNoNews(failure)) throw error;
-    return this.#tell(status, { conditions: status.conditions ?? [], mayPass: failure.mayPass }, {}, failure);
+    return this.#tell({ conditions: this.#status.conditions ?? [], mayPass: failure.mayPass }, {}, failure);
   }
 
   #isNoNews({ lasting }: Failure): boolean {
@@ -196,39 +195,27 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   /** Reports that a write of finalizers was refused: the status may be writable all the same. */
-  #tellRefusal(status: Status, error: unknown): Promise<Outcome> {
+  #tellRefusal(error: unknown): Promise<Outcome> {
     if (!(error instanceof KubeError || error instanceof TransientError) || isNotFound(error)) throw error;
-    return this.#tellFailure(status, error);
+    return this.#tellFailure(error);
   }
 
-  /** Writes the status if it differs: once per pass, apart from `#tellWaiting`. */
+  /** Writes the status, once per pass. */
   async #tell(
-    status: Status,
     decision: Decision<Status, Step>,
     facts: StatusPatch<Status>,
     found: Failure | undefined,
   ): Promise<Outcome> {
     const { metadata } = this.#object;
-    const nowMs = this.#context.clock.now();
-    const generation = metadata.generation ?? 0;
-    const previous = status.conditions ?? [];
-    const failure = found ? asTold(status, found, generation) : decision.stands;
+    const status = this.#status;
+    const failure = found ? asTold(status, found, metadata.generation ?? 0) : decision.stands;
     // Undefined: the conditions stay as they are.
-    const decided = decision.conditions === 'keep' ? failure && previous : decision.conditions;
+    const decided = decision.conditions === 'keep' ? failure && (status.conditions ?? []) : decision.conditions;
     const told = this.#isPassing(status, decision, found) ? undefined : decided;
     const updates: readonly ConditionUpdate[] | undefined = told && failure ? failed(told, failure) : told;
-    const summary = updates && {
-      observedGeneration: generation,
-      conditions: setConditions(previous, updates, generation, nowMs),
-      lastError: lastErrorOf(status.lastError, failure, nowMs),
-    };
+    const lastError = updates && { lastError: lastErrorOf(status.lastError, failure, this.#context.clock.now()) };
     const lastHandledReconcileAt = metadata.annotations?.[RECONCILE_AT] ?? null;
-    const patch = statusPatch(status, { ...decision.status, ...facts, ...summary, lastHandledReconcileAt });
-    if (patch !== undefined) {
-      await this.#writeStatus(patch, facts);
-      const ready = findStatusCondition(updates, 'Ready');
-      if (ready !== undefined) this.#context.onReady(this.#object, findStatusCondition(previous, 'Ready'), ready);
-    }
+    await this.#writeIfChanged({ ...decision.status, ...lastError, lastHandledReconcileAt }, facts, updates);
     if (found !== undefined) return { next: 'failed', failure: found, soon: decision.retry === 'soon' };
     if (decision.retry !== undefined) return { next: 'retry', pace: decision.retry, fails: decision.mayPass === true };
     return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
@@ -238,6 +225,26 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   #isPassing(status: Status, { mayPass }: Decision<Status, Step>, found: Failure | undefined): boolean {
     const leftMs = PASSING_MS - this.#context.failsForMs() - (found?.retryAfterMs ?? 0);
     return mayPass === true && leftMs > 0 && isReady(this.#object.metadata, status);
+  }
+
+  /** Writes what differs; `updates` undefined: the conditions stay as they are. */
+  async #writeIfChanged(
+    changes: object,
+    facts: StatusPatch<Status>,
+    updates?: readonly ConditionUpdate[],
+  ): Promise<void> {
+    const status = this.#status;
+    const generation = this.#object.metadata.generation ?? 0;
+    const summary = updates && {
+      observedGeneration: generation,
+      conditions: setConditions(status.conditions ?? [], updates, generation, this.#context.clock.now()),
+    };
+    const patch = statusPatch(status, { ...changes, ...facts, ...summary });
+    if (patch === undefined) return;
+    await this.#writeStatus(patch, facts);
+    const ready = findStatusCondition(updates, 'Ready');
+    if (ready !== undefined)
+      this.#context.onReady(this.#object, findStatusCondition(status.conditions, 'Ready'), ready);
   }
 
   /** Never overwrites a newer status. But what an act has brought about must not be lost: it goes onto the newest version. */
@@ -268,17 +275,22 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     }
   }
 
+  /** As it was last written: this pass itself may have. */
+  get #status(): Status {
+    return parseStatus(this.#kind.definition, this.#object.status);
+  }
+
   #hasFinalizer(): boolean {
     return this.#object.metadata.finalizers?.includes(this.#kind.finalizer) ?? false;
   }
 
   /** Sets or removes the finalizer, after what comes `first`; the pass does nothing else. */
-  async #setFinalizer(stands: boolean, status: Status, first?: () => Promise<void> | undefined): Promise<Outcome> {
+  async #setFinalizer(stands: boolean, first?: () => Promise<void> | undefined): Promise<Outcome> {
     try {
       await first?.();
       await this.#writeFinalizer(stands);
     } catch (error) {
-      return this.#tellRefusal(status, error);
+      return this.#tellRefusal(error);
     }
     return stands ? { next: 'again' } : { next: 'settled', requeueAfterMs: undefined };
   }
