@@ -479,3 +479,16 @@ test('SpacePoller that hears of a moving cluster during a List counts the time o
   await clock.advance(60_000);
   expect([lists.length, clock.timers()]).toEqual([3, 0]);
 });
+
+test.each([0, 1, 2, 3, 4, 5])(
+  'SpacePoller lists anew for whoever asks %i microtasks after a List was requested',
+  async (ticks) => {
+    const { poller, lists } = aPoller();
+    void poller.refresh();
+    for (let tick = 0; tick < ticks; tick++) await undefined;
+    const before = lists.length;
+    await poller.refresh();
+    expect(lists.length).toBeGreaterThan(before);
+    poller.stop();
+  },
+);

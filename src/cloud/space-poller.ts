@@ -190,10 +190,7 @@ export class SpacePoller {
       this.#again = true;
       return this.#running;
     }
-    this.#running = this.#listUntilQuiet().finally(() => {
-      this.#running = undefined;
-      this.#schedule();
-    });
+    this.#running = this.#listUntilQuiet();
     return this.#running;
   }
 
@@ -208,10 +205,16 @@ export class SpacePoller {
   }
 
   async #listUntilQuiet(): Promise<void> {
-    do {
-      this.#again = false;
-      await this.#list();
-    } while (this.#again && !this.#abort.signal.aborted && (this.#error === undefined || this.#isPartial));
+    try {
+      do {
+        this.#again = false;
+        await this.#list();
+      } while (this.#again && !this.#abort.signal.aborted && (this.#error === undefined || this.#isPartial));
+    } finally {
+      // At once, not when the promise is settled: who asks in between would wait for a List that has ended.
+      this.#running = undefined;
+      this.#schedule();
+    }
   }
 
   async #list(): Promise<void> {
