@@ -153,6 +153,7 @@ export async function replaceSecret(work: Work): Promise<undefined> {
   const { labels, annotations, ...wanted } = newSecret(
     wantedSecret(subject, at, passwordsIn(secret, work.access, work.subject), changedAt),
   );
+  await confirm(world.api, DATABASE_USERS, subject, work.signal);
   await world.secrets.delete(namespace, name, secret);
   await create(world, namespace, name, {
     ...wanted,

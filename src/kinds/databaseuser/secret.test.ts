@@ -59,6 +59,16 @@ describe('edits by others', () => {
     expect(bench.secret()).toEqual(data);
     expect(bench.takeCalls()).not.toContain('updateUser');
   });
+
+  it('a Secret of ours with another type stays if somebody has just paused the object', async () => {
+    const bench = await readyUserBench();
+    await bench.putSecret('app-connection', bench.secret() ?? {}, { labels: { 'mooring.dev/user': 'app' } });
+    const before = bench.secretObject()?.metadata.uid;
+    const cached = bench.object();
+    await bench.annotate('mooring.dev/paused', 'true');
+    await bench.pass(undefined, cached).catch(() => {});
+    expect(bench.secretObject()?.metadata.uid).toBe(before);
+  });
 });
 
 describe('a Secret that is not ours', () => {
