@@ -267,6 +267,34 @@ test('Controller that meets one conflict just when a long failure is over comes 
   expect(api.all(TOYS)[0]).toMatchObject({ status: { conditions: [{ reason: 'Done' }] } });
 });
 
+test('Controller that meets one conflict before and one after an outage of the API server reports nothing', async () => {
+  const world = aCluster();
+  const patch = world.api.patch.bind(world.api);
+  let isDown = false;
+  world.api.patch = (...given) =>
+    isDown ? Promise.reject(new KubeError('etcd is away', { status: 500 })) : patch(...given);
+  let meets: 'conflict' | 'nothing' = 'nothing';
+  let size = 0;
+  const behaviour = {
+    observe: () => {
+      if (meets === 'nothing') return Promise.resolve();
+      meets = 'nothing';
+      return Promise.reject(new KubeError('late', { status: 409, reason: 'Conflict' }));
+    },
+    decide: () => ({ conditions: READY, status: { size: ++size } }),
+  };
+  const { create, change, clock, events } = await aController(behaviour, 2, world);
+  await create('a');
+  meets = 'conflict';
+  await change('a', { spec: { size: 2 } });
+  isDown = true;
+  await clock.advance(120_000);
+  meets = 'conflict';
+  isDown = false;
+  await clock.advance(300_000);
+  expect(events).toEqual(['Done']);
+});
+
 test.each([
   ['steps without effect', ['work'], 40],
   ['looks', [], 30],

@@ -181,6 +181,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       // A write failed, or there is a bug: log it and come back, for no key may ever be lost.
       log.warn({ err: error }, `Pass failed: ${messageOf(error)}`);
       finished('error');
+      this.#conflictsSince.delete(key);
       this.#retry(key, error instanceof KubeError ? error.retryAfterMs : undefined);
     }
     arrived?.();
