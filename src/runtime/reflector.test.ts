@@ -137,6 +137,15 @@ describe.each([true, false])('With an API that streams lists (%s)', (streams) =>
     expect(calls.length).toBeLessThan(260);
   });
 
+  test('A reflector whose watches a proxy cuts goes on watching just as soon each time', async () => {
+    const end = new HttpError('lost', 'other side closed');
+    const cut = (version: number) => ({ events: [added('a', version)], end, afterMs: 60_000 });
+    const { clock, calls, failures } = aReflector([page(7)], [8, 9, 10, 11, 12].map(cut));
+    await clock.advance(302_000);
+    expect(calls).toEqual(['list -', 'watch 7', 'watch 8', 'watch 9', 'watch 10', 'watch 11', 'watch 12']);
+    expect(failures).toEqual(Array(5).fill({ error: end, retryInMs: 400 }));
+  });
+
   test.each([
     ['refuses', new HttpError('unreachable', 'Connection refused')],
     ['resets', new HttpError('lost', 'Connection reset', { isUnanswered: true })],

@@ -58,7 +58,7 @@ const RELIST_AFTER = 5;
 const ENDED = 'Watches end at once, without any event';
 /** A watch that the server closes earlier is reopened after a pause. */
 const WORKING_MS = 1_000;
-/** A watch that lasted this long was healthy, however it ended: what follows it starts with short delays again. */
+/** A watch that lasted this long was healthy, whatever error ended it: what follows it starts with short delays again. */
 const HEALTHY_MS = 120_000;
 /** Bookmarks come once a minute if the API server knows what is new. After this long without an event, the server is asked. */
 const SILENT_MS = 120_000;
@@ -85,7 +85,8 @@ export async function runReflector<T>(options: ReflectorOptions<T>, signal: Abor
     const isAnswered = !(error instanceof HttpError && error.isUnanswered);
     misses = isAnswered ? 0 : misses + (sent.isReached ? 1 : 0);
     // A list alone proves nothing: one that is followed each time by a failing watch must not be repeated at once.
-    if (state.phase === 'watch' && lived >= (ended ? WORKING_MS : HEALTHY_MS)) failures = { list: 0, watch: 0 };
+    if (state.phase === 'watch' && lived >= (ended || isCut(error) ? WORKING_MS : HEALTHY_MS))
+      failures = { list: 0, watch: 0 };
     const isBroken = isAnswered && lived < WORKING_MS && !(error instanceof KubeError && error.status === 429);
     broken = state.phase === 'watch' && isBroken ? broken + 1 : 0;
     const goOn = ended && (state.phase === 'list' || lived >= WORKING_MS);
@@ -99,6 +100,11 @@ export async function runReflector<T>(options: ReflectorOptions<T>, signal: Abor
     if (error !== undefined || state.phase === 'list') options.onFailure(error ?? new Error(ENDED), delayMs);
     await sleep(clock, delayMs, signal);
   }
+}
+
+/** Reports whether a connection broke that had answered: proxies cut healthy ones, and client-go takes that for a plain end. */
+function isCut(error: unknown): boolean {
+  return error instanceof HttpError && error.kind === 'lost' && !error.isUnanswered;
 }
 
 type StepOptions<T> = ReflectorOptions<T> & TurnOptions;
