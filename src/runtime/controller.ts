@@ -44,7 +44,7 @@ export interface ControllerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: PlainLog;
-  readonly events: EventRecorder;
+  readonly events: Pick<EventRecorder, 'record'>;
   readonly metrics: ControllerMetrics;
   readonly concurrency: number;
   /** Shared by all controllers, so that together they never hold the event loop for long. */

@@ -6,17 +6,18 @@
  */
 
 import type { Clock } from '../base/clock.ts';
-import { GROUP } from '../base/group.ts';
-import { type Random, uuid } from '../base/random.ts';
+import type { Random } from '../base/random.ts';
 import { Recent } from '../base/recent.ts';
 import { EVENTS, isNamespaceTerminating, isNotFound, type KubeApi } from '../kube/api.ts';
-import type { ConditionUpdate } from '../kube/condition.ts';
+import { type EventReport, eventNameFor, newEvent, noteOf } from '../kube/event.ts';
 import { type KubeObject, microTime } from '../kube/object.ts';
 
 /** Reports changes of state to people: `kubectl describe` and `kubectl events` show them. */
 export interface EventRecorder {
   /** Records what Ready has become or, `besides`, something else with Events of its own. Returns at once; a failed write is only logged. */
-  record(object: KubeObject, ready: Omit<ConditionUpdate, 'type'>, besides?: boolean): void;
+  record(object: KubeObject, ready: EventReport, besides?: boolean): void;
+  /** Resolves when all that was recorded so far is written, or has failed. */
+  written(): Promise<void>;
 }
 
 export interface EventRecorderOptions {
@@ -27,9 +28,6 @@ export interface EventRecorderOptions {
   readonly onFailure: (error: unknown, object: KubeObject) => void;
 }
 
-/** The API server's limits: bytes of a note, and characters of a name that leave room for a dot and 13 more. */
-const NOTE_LIMIT = new Uint8Array(1024);
-const MAX_NAME = 253 - 14;
 const SERIES_MS = 360_000;
 /** client-go's spam filter: an object has a burst of Events, then one per refill time. */
 const BURST = 25;
@@ -45,42 +43,29 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
   let waiting = 0;
   let last = Promise.resolve();
 
-  const isSpam = (uid: string): boolean => {
+  const takeToken = (of: string): boolean => {
     const now = clock.monotonic();
-    const next = Math.max(fullAt.peek(uid) ?? now, now) + REFILL_MS;
-    if (next - now > BURST * REFILL_MS) return true;
-    fullAt.set(uid, next);
-    return false;
+    const next = Math.max(fullAt.peek(of) ?? now, now) + REFILL_MS;
+    if (next - now > BURST * REFILL_MS) return false;
+    fullAt.set(of, next);
+    return true;
   };
 
   return {
-    record(object, { status, reason, message, warning }, besides = false) {
-      const { apiVersion, kind, metadata } = object;
-      const { namespace = 'default', name: objectName, uid, resourceVersion } = metadata;
-      if (waiting > MAX_WAITING || isSpam(besides ? `${uid} ${reason}` : uid)) return;
-      const note = message.slice(0, new TextEncoder().encodeInto(message, NOTE_LIMIT).read);
-      const key = JSON.stringify([uid, status, reason, note]);
+    written: () => last,
+    record(object, told, besides = false) {
+      const { namespace = 'default', uid } = object.metadata;
+      if (waiting > MAX_WAITING || !takeToken(besides ? `${uid} ${told.reason}` : uid)) return;
+      const key = JSON.stringify([uid, told.status, told.reason, noteOf(told.message)]);
       const time = microTime(clock.now());
       const now = clock.monotonic();
       const known = series.peek(key);
       const repeats = known !== undefined && now - known.at < SERIES_MS;
-      const name = repeats ? known.name : `${prefixOf(objectName)}.${uuid(random).slice(0, 13)}`;
+      const name = repeats ? known.name : eventNameFor(object, random);
       const count = repeats ? known.count + 1 : 1;
       series.set(key, { name, count, at: now });
-      const create = () =>
-        api.create(EVENTS, namespace, {
-          apiVersion: 'events.k8s.io/v1',
-          kind: 'Event',
-          metadata: { namespace, name },
-          eventTime: time,
-          reportingController: `${GROUP}/mooring`,
-          reportingInstance: instance,
-          action: 'Reconcile',
-          reason,
-          type: status === 'False' || warning ? 'Warning' : 'Normal',
-          note,
-          regarding: { apiVersion, kind, namespace, name: objectName, uid, resourceVersion },
-        });
+      const event = newEvent(object, told, { namespace, name, time, instance });
+      const create = () => api.create(EVENTS, namespace, event);
       const countUp = () => api.patch(EVENTS, { namespace, name }, { series: { count, lastObservedTime: time } });
       waiting++;
       last = last.then(async () => {
@@ -96,9 +81,4 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
       });
     },
   };
-}
-
-/** Each part of a name between dots must end with a letter or digit. */
-function prefixOf(name: string): string {
-  return name.slice(0, MAX_NAME).replace(/[-.]+$/, '');
 }
