@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { cluster, space } from '../test/support/manifests.ts';
+import { sleep } from './base/clock.ts';
 import { HttpError } from './base/http.ts';
 import { createLog } from './base/log.ts';
 import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from './kinds/databasespace/resource.ts';
-import { type KubeApi, KubeError, type Resource, SECRETS } from './kube/api.ts';
+import { EVENTS, type KubeApi, KubeError, type Resource, SECRETS } from './kube/api.ts';
 import { LEASES, leaseSpecOf } from './kube/lease.ts';
 import { createMetrics } from './operator/metrics.ts';
 import { createOperator } from './operator.ts';
@@ -27,9 +28,8 @@ function aWorld() {
 function anOperator(
   { clock, api }: { readonly clock: ReturnType<typeof virtualClock>; readonly api: KubeApi },
   seed = 1,
-  lease?: { readonly namespace: string; readonly name: string },
+  lease?: { readonly namespace: string; readonly name: string; readonly shardBySpace?: boolean },
   write: (line: string) => void = () => {},
-  shardBySpace = false,
 ) {
   const metrics = createMetrics(clock, { version: '', node: '' });
   const operator = createOperator({
@@ -44,7 +44,6 @@ function anOperator(
     urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
     instance: `operator-${seed}`,
     lease,
-    shardBySpace,
   });
   const stop = new AbortController();
   const result: { ended?: 'well' | Error } = {};
@@ -115,8 +114,8 @@ test.each([
   Object.assign(api, {
     [cannot]: (...args: never[]) => (args[0] === LEASES && !isGranted ? refusal() : answer(...args)),
   });
-  const lease = { namespace: 'system', name: 'mooring' };
-  const { operator, stop, running } = anOperator({ clock, api }, 1, lease, undefined, shardBySpace);
+  const lease = { namespace: 'system', name: 'mooring', shardBySpace };
+  const { operator, stop, running } = anOperator({ clock, api }, 1, lease);
   await clock.advance(10_000);
   for (let seconds = 0; seconds < 60; seconds++) {
     expect(operator.notReady()).toBe(`Waiting for its Lease: ${why}`);
@@ -229,6 +228,31 @@ test('createOperator() that is stopped keeps its Lease until its running passes 
   await clock.advance(1_000);
   await running;
   expect(holder()).toEqual(['']);
+});
+
+test.each([
+  { what: 'writes the Events of its last passes', eventMs: 30, written: 5, endsWithinMs: 200 },
+  { what: 'does not wait for Events that take long', eventMs: 5_000, written: 0, endsWithinMs: 600 },
+])('createOperator() that is stopped $what', async ({ eventMs, written, endsWithinMs }) => {
+  const { clock, api } = aWorld();
+  const create = api.create.bind(api);
+  api.create = async (...given) => {
+    if (given[0] === EVENTS) await sleep(clock, eventMs);
+    return create(...given);
+  };
+  const { stop, running, result } = anOperator({ clock, api }, 1, { namespace: 'system', name: 'mooring' });
+  await clock.advance(3_000);
+  for (let index = 0; index < 5; index++)
+    await api.create(DATABASE_SPACES, 'shop', {
+      ...space({ baseURL: 'https://cloud.example' }),
+      metadata: { name: `space-${index}` },
+    });
+  await clock.advance(10);
+  stop.abort();
+  await clock.advance(endsWithinMs);
+  expect(result.ended).toBe('well');
+  await running;
+  expect(api.all(EVENTS)).toHaveLength(written);
 });
 
 test('createOperator() that is stopped gives running passes twenty seconds, then cuts them off and gives its Lease back', async () => {

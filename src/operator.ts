@@ -1,21 +1,16 @@
 import { aborted } from './base/abort.ts';
 import { type Clock, sleep } from './base/clock.ts';
-import { messageOf } from './base/errors.ts';
-import { uuid } from './base/random.ts';
 import { DATABASES } from './kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from './kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from './kinds/databaseuser/resource.ts';
-import type { KubeApi } from './kube/api.ts';
-import type { LeaseTimes } from './kube/lease.ts';
+import { actingUnder, type OwnLease } from './operator/acting.ts';
 import { createControllers } from './operator/controllers.ts';
 import { Gauges, observedAt } from './operator/gauges.ts';
 import { collectionsOf, createInformers } from './operator/informers.ts';
 import { RefusedLogin } from './operator/refused-login.ts';
-import { Sharding } from './operator/sharding.ts';
 import type { ControllerDependencies } from './operator/wiring.ts';
 import { fencedApi, fencedTransport } from './runtime/fence.ts';
-import { LeaderElector } from './runtime/leader-election.ts';
 import type { WorkQueue } from './runtime/workqueue.ts';
 
 export interface OperatorDependencies extends ControllerDependencies {
@@ -23,15 +18,6 @@ export interface OperatorDependencies extends ControllerDependencies {
   readonly secrets?: 'watch' | 'get' | undefined;
   /** The Lease to act under; undefined: this process acts alone, without one. */
   readonly lease: OwnLease | undefined;
-  /** All replicas act, each on its own spaces. They agree by Leases in the namespace of `lease`, and hold that one together. */
-  readonly shardBySpace?: boolean | undefined;
-}
-
-interface OwnLease extends Partial<LeaseTimes> {
-  readonly namespace: string;
-  readonly name: string;
-  /** Used for the Lease alone, so that its renewal waits for nothing else. Default: the API for everything. */
-  readonly api?: KubeApi;
 }
 
 export interface Operator {
@@ -51,39 +37,27 @@ export interface Operator {
 const FIRST_LOOK_MS = 2_000;
 /** A pass that takes this long hangs: every call that it makes has a shorter limit. */
 const STUCK_MS = 15 * 60_000;
-/** Failed attempts to take part follow one another sooner than this, even if a request hangs. */
-const REFUSED_MS = 10_000;
 /** How long running work may take to end after the signal. */
 const DRAIN_MS = 20_000;
+/** How long the Events of the last passes may then take. */
+const EVENTS_MS = 500;
 
 /** The whole operator over its seams; production and simulation differ only in the dependencies. */
 export function createOperator(given: OperatorDependencies): Operator {
-  const { lease, shardBySpace = false } = given;
-  /** The last failed attempt to take part, and when it was; monotonic clock. */
-  let refused: { readonly atMs: number; readonly message: string } | undefined;
-  const failing = (what: string) => (error: unknown) => {
-    refused = { atMs: given.clock.monotonic(), message: messageOf(error) };
-    given.log.warn({ err: error }, `${what}: ${messageOf(error)}`);
-  };
-  const elector = lease === undefined || shardBySpace ? undefined : electorFor(given, lease, failing);
-  const fence = () => {
-    if (sharding !== undefined) return sharding.isMember() ? undefined : 'another process may have its spaces by now';
-    return elector === undefined || elector.isLeader() ? undefined : 'another process may lead by now';
-  };
-  const dependencies: OperatorDependencies = {
+  const { clock, log, metrics } = given;
+  const login = new RefusedLogin(clock);
+  // They only read, so no fence stops them.
+  const informers = createInformers({ ...given, onWatchFailure: login.failed.bind(login) });
+  const acting = actingUnder(given.lease, given, informers);
+  const { fence } = acting;
+  const fenced: ControllerDependencies = {
     ...given,
     api: fencedApi(given.api, fence),
     transport: (ca) => fencedTransport(given.transport(ca), fence),
   };
-  const { clock, log, metrics } = dependencies;
-  const login = new RefusedLogin(clock);
-  const informers = createInformers({ ...dependencies, onWatchFailure: login.failed.bind(login) });
-  const shared = lease && { ...given, ...lease, api: given.api, leases: lease.api ?? given.api };
-  const onFailure = failing('Cannot agree with other replicas on spaces');
-  const sharding = shardBySpace && shared ? new Sharding({ ...shared, onFailure }, informers) : undefined;
-  const { spaces, inSpaces, sharded, connections } = createControllers(dependencies, informers, {
-    gateOf: (kind) => sharding?.gateOf(kind),
-    actsSinceMs: (kind, key) => (sharding === undefined ? leadingSinceMs : sharding.hasSinceMs(kind, key)),
+  const { spaces, inSpaces, sharded, connections, eventsWritten } = createControllers(fenced, informers, {
+    gateOf: (kind) => acting.share?.gateOf(kind),
+    actsSinceMs: (kind, key) => acting.share?.actsSinceMs(kind, key) ?? leadingSinceMs,
   });
   const collections = collectionsOf(informers);
   let leading = false;
@@ -124,6 +98,8 @@ export function createOperator(given: OperatorDependencies): Operator {
       await Promise.race([working, aborted(signal)]);
       // A process that may no longer change anything has nothing to finish.
       if (fence() === undefined) await Promise.race([working, sleep(clock, DRAIN_MS, kill.signal)]);
+      // They need the Lease, too. But whoever waits for it must not wait for long.
+      await Promise.race([eventsWritten(), sleep(clock, EVENTS_MS, kill.signal)]);
     } finally {
       kill.abort();
       leading = false;
@@ -143,18 +119,9 @@ export function createOperator(given: OperatorDependencies): Operator {
       let lost = false;
       try {
         await Promise.race([Promise.all(collections.map(({ informer }) => informer.synced)), aborted(stop)]);
-        if (!stop.aborted && sharding !== undefined) {
-          await sharding.run(stop, sharded, work);
-          lost = !signal.aborted;
-        } else if (!stop.aborted && elector === undefined) await work(stop);
-        else if (!stop.aborted && elector !== undefined) {
-          log.info({}, 'Caches are filled; waiting for the lease');
-          await elector.run(stop, {
-            onStartedLeading: work,
-            onStoppedLeading: () => log.info({}, 'The lease is given up'),
-          });
-          lost = !signal.aborted;
-        }
+        if (stop.aborted) return;
+        await acting.run(stop, sharded, work);
+        lost = !signal.aborted;
       } finally {
         end.abort();
         connections.close();
@@ -168,8 +135,8 @@ export function createOperator(given: OperatorDependencies): Operator {
       const waiting = collections.filter(({ informer }) => !informer.hasSynced());
       if (waiting.length > 0) return `Waiting for the first list of ${waiting.map(({ plural }) => plural).join(', ')}`;
       if (looking) return 'Waiting for the first look at the spaces';
-      const isRefused = refused !== undefined && clock.monotonic() - refused.atMs < REFUSED_MS;
-      return isRefused && !leading ? `Waiting for its Lease: ${refused?.message}` : undefined;
+      const refused = leading ? undefined : acting.refused();
+      return refused === undefined ? undefined : `Waiting for its Lease: ${refused}`;
     },
     stuck() {
       const now = clock.monotonic();
@@ -179,23 +146,6 @@ export function createOperator(given: OperatorDependencies): Operator {
       return undefined;
     },
   };
-}
-
-/** `failing`: returns a handler for each failed attempt. */
-function electorFor(
-  dependencies: OperatorDependencies,
-  lease: OwnLease,
-  failing: (what: string) => (error: unknown) => void,
-): LeaderElector {
-  const { api, clock, random, instance } = dependencies;
-  return new LeaderElector({
-    api,
-    clock,
-    random,
-    ...lease,
-    identity: `${instance}_${uuid(random)}`,
-    onFailure: failing('Cannot take or renew the lease'),
-  });
 }
 
 /** Clusters are judged by the List of their space. Before it, all that can be said is that they wait for it. */

@@ -101,9 +101,14 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
     instance: hostname(),
     lease:
       config.leaderElect || config.shardBySpace
-        ? { api: clients.leases, namespace: connection.namespace, name: LEADER_LEASE, ...config.leaseTimes }
+        ? {
+            ...config.leaseTimes,
+            api: clients.leases,
+            namespace: connection.namespace,
+            name: LEADER_LEASE,
+            shardBySpace: config.shardBySpace,
+          }
         : undefined,
-    shardBySpace: config.shardBySpace,
   });
   const secured = await securedMetrics(config, createReviews(connection, clients.transport), log);
   const servers = await serveEndpoints(config, secured, metrics, operator);

@@ -33,6 +33,8 @@ export interface Controllers {
   readonly inSpaces: readonly AnyController[];
   readonly sharded: ShardedControllers;
   readonly connections: SpaceConnections;
+  /** Resolves when all Events that passes have recorded so far are written, or have failed. */
+  eventsWritten(): Promise<void>;
 }
 
 /** How many objects are notified in one go, of possibly thousands. */
@@ -95,6 +97,7 @@ export function createControllers(
     inSpaces: [clusters, users, databases],
     sharded: { spaces, clusters, users, databases },
     connections,
+    eventsWritten: () => wiring.eventsWritten(),
   };
 }
 

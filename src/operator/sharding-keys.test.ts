@@ -105,7 +105,7 @@ function aShare(count: number, namespaces?: readonly string[], { world, api } = 
     clusters: informers.clusters,
     object,
     gate: sharding.gateOf('clusters'),
-    hasSinceMs: (key: string) => sharding.hasSinceMs('clusters', key),
+    actsSinceMs: (key: string) => sharding.actsSinceMs('clusters', key),
     resynced,
     released,
     delays,
@@ -214,18 +214,18 @@ test('Clusters that a replica takes over wait for the first look at their space'
 });
 
 test('A replica that lost a key and got it back counts from when it got it back', async () => {
-  const { world, api, hasSinceMs, released, rival } = aShare(1);
+  const { world, api, actsSinceMs, released, rival } = aShare(1);
   await world.advance(3_000);
-  const first = hasSinceMs('shop/orders-0');
+  const first = actsSinceMs('shop/orders-0');
   await world.advance(60_000);
-  expect(hasSinceMs('shop/orders-0')).toBe(first);
+  expect(actsSinceMs('shop/orders-0')).toBe(first);
   const ref = await rival();
   await world.advance(6_000);
   expect(released).toContain('shop/orders-0');
   await api.patch(LEASES, ref, { spec: GIVEN_BACK });
   const goneAtMs = world.now();
   await world.advance(60_000);
-  expect([hasSinceMs('shop/orders-0') >= goneAtMs, hasSinceMs('shop/orders-0') < world.now()]).toEqual([true, true]);
+  expect([actsSinceMs('shop/orders-0') >= goneAtMs, actsSinceMs('shop/orders-0') < world.now()]).toEqual([true, true]);
 });
 
 test('A running key is not forgotten because its space has moved to a place of another replica', async () => {

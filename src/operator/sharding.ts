@@ -147,8 +147,8 @@ export class Sharding {
     };
   }
 
-  /** Returns since when the object is ours, after another replica may have had it; wall clock. */
-  hasSinceMs(kind: Sharded, key: ObjectKey): number {
+  /** Returns since when this process acts on the object, after another replica may have had it; wall clock. */
+  actsSinceMs(kind: Sharded, key: ObjectKey): number {
     return this.#ours[kind].get(key) ?? this.#clock.now();
   }
 

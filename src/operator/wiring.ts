@@ -103,6 +103,11 @@ export class Wiring {
     return controller;
   }
 
+  /** Resolves when all Events that passes have recorded so far are written, or have failed. */
+  eventsWritten(): Promise<void> {
+    return this.#recorder.written();
+  }
+
   /** Queues every object that refers to this. */
   notify(reference: Reference, priority: Priority = 'normal'): void {
     for (const controller of this.#controllers) controller.enqueueDependents(reference, priority);

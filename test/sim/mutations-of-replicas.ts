@@ -1,5 +1,6 @@
 import type { Mutation } from './mutate.ts';
 
+const ACTING = 'operator/acting.ts';
 const MEMBERSHIP = 'operator/membership.ts';
 
 /** Deliberate mistakes with the Lease, or with how replicas share spaces. */
@@ -9,9 +10,9 @@ export const OF_REPLICAS: readonly Mutation[] = [
     about: 'Work that began under the Lease goes on after the Lease is lost',
     changes: [
       [
-        'operator.ts',
-        'return elector === undefined || elector.isLeader() ? undefined :',
-        'return elector === undefined || elector !== undefined ? undefined :',
+        ACTING,
+        "fence: () => (elector.isLeader() ? undefined : 'another process may lead by now'),",
+        'fence: () => undefined,',
       ],
     ],
     hunt: ['deploy replicas=2'],
@@ -19,13 +20,7 @@ export const OF_REPLICAS: readonly Mutation[] = [
   {
     name: 'ignore-lease',
     about: 'Each process works, whoever holds the Lease',
-    changes: [
-      [
-        'operator.ts',
-        'lease === undefined || shardBySpace ? undefined : electorFor(given, lease, failing)',
-        "lease === undefined || shardBySpace || lease.name !== '' ? undefined : electorFor(given, lease, failing)",
-      ],
-    ],
+    changes: [[ACTING, 'if (lease === undefined) return ALONE;', 'if (lease?.shardBySpace !== true) return ALONE;']],
     hunt: ['deploy replicas=2'],
   },
   {

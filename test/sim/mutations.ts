@@ -249,8 +249,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         RECONCILE,
-        'setConditions(previous, updates, generation, nowMs)',
-        'setConditions([], updates, generation, nowMs)',
+        'setConditions(status.conditions ?? [], updates, generation,',
+        'setConditions([], updates, generation,',
       ],
     ],
     hunt: ['deploy'],
@@ -261,8 +261,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         RECONCILE,
-        '    if (patch !== undefined) {\n      await this.#writeStatus(patch, facts);\n      const ready',
-        '    {\n      await this.#writeStatus(patch ?? {}, facts);\n      const ready',
+        '    if (patch === undefined) return;\n    await this.#writeStatus(patch, facts);\n    const ready',
+        '    await this.#writeStatus(patch ?? {}, facts);\n    const ready',
       ],
     ],
     hunt: ['deploy'],

@@ -260,8 +260,9 @@ export class World {
       concurrency: 4,
       urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
       instance: `process-${number}`,
-      lease: this.#isAlone ? undefined : { namespace: LEASE_NAMESPACE, name: 'mooring' },
-      shardBySpace: this.#plan.shards,
+      lease: this.#isAlone
+        ? undefined
+        : { namespace: LEASE_NAMESPACE, name: 'mooring', shardBySpace: this.#plan.shards === true },
     });
     process.fence = operator.fence;
     this.#note(`process ${number} starts`);

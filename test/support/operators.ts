@@ -115,8 +115,7 @@ export async function aWorldOfOperators({ count, initially = count, shardBySpace
       concurrency: 4,
       urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
       instance: `replica-${number}`,
-      lease: { namespace: 'system', name: 'mooring' },
-      shardBySpace,
+      lease: { namespace: 'system', name: 'mooring', shardBySpace },
     });
     const stop = new AbortController();
     const state: { ended?: unknown } = {};
