@@ -370,4 +370,7 @@ test('notes name the next step, and what is doubtful', async () => {
   expect(await notes({})).toContain('WARNING: image.registry is empty');
   expect(await notes({ image, allowHTTP: true })).toContain('WARNING: allowHTTP');
   expect(await notes({ crds: { install: false } })).toContain(`databaseclusters.${GROUP}`);
+  expect(await notes({ crds: { keep: false } })).toMatch(
+    /before you uninstall.*\n\n {2}kubectl delete crd --selector=/,
+  );
 });
