@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admits, matches } from './namespaces.ts';
+import { admitIt, admits, matches } from './namespaces.ts';
 
 const LABELS = { team: 'shop', tier: 'gold' };
 
@@ -23,6 +23,20 @@ describe('admits()', () => {
 
   it('admits no namespace that does not exist', async () => {
     expect(await admits({ from: 'Selector' }, async () => undefined)).toBe(false);
+  });
+});
+
+describe('admitIt()', () => {
+  it('names the field if the namespace cannot become admitted by itself', () => {
+    const words = "have it added to the space's allowedNamespaces";
+    expect(admitIt(undefined, "the space's")).toBe(words);
+    expect(admitIt({ from: 'Same' }, "the space's")).toBe(words);
+  });
+
+  it('asks for labels if a selector decides, and says how they are noticed, as namespaces are not watched', () => {
+    expect(admitIt({ from: 'Selector', selector: { matchLabels: { team: 'a' } } }, "the cluster's")).toBe(
+      "have it labelled as the cluster's allowedNamespaces asks, and then annotate this object with a new mooring.dev/reconcile-at, as labels of namespaces are not watched",
+    );
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Immutable } from '../base/immutable.ts';
+import { RECONCILE_AT } from '../kube/annotations.ts';
 
 /** `allowedNamespaces`, as in Gateway API; absent: Same. */
 export type AllowedNamespaces = Immutable<{
@@ -16,6 +17,13 @@ type LabelSelector = Immutable<{
 /** What to do if an object refers to one in a namespace that is not watched. The other object may well exist. */
 export const NOT_WATCHED =
   'this operator does not watch that namespace. Have it added to --namespaces, or refer to one that is watched';
+
+/** What to do if `whose` object does not admit a namespace. What its selector asks for is not told to those that it does not admit. */
+export function admitIt(allowed: AllowedNamespaces | undefined, whose: string): string {
+  return allowed?.from === 'Selector'
+    ? `have it labelled as ${whose} allowedNamespaces asks, and then annotate this object with a new ${RECONCILE_AT}, as labels of namespaces are not watched`
+    : `have it added to ${whose} allowedNamespaces`;
+}
 
 /** Whether a namespace other than the object's own is admitted. Calls `labels` only if they decide. */
 export async function admits(

@@ -137,6 +137,22 @@ Deletion
     expect(json).toMatchObject({ ready: 'Unknown', reason: 'NotSeen', operator, missing: [], nextTry: [] });
   });
 
+  it('says how to let go of an object whose operator has not looked at it for a minute, as an annotation needs one', () => {
+    const works = ['True', 'LoginWorks', 'User "app" signs in'] as const;
+    const finalizers = ['mooring.dev/user'];
+    const item = anItem('DatabaseUser', 'shop/app', { generation: 2, deleted: true, finalizers, ready: works });
+    const patch = `kubectl patch databaseuser.mooring.dev app --namespace shop --type=merge --patch='{"metadata":{"finalizers":[]}}'`;
+    expect(explain(item)).toContain(`
+  If no operator will run here again, this removes the object, and leaves what it stands for as it is: ${patch}
+`);
+    const soon = Date.parse('2026-11-21T10:30:59Z');
+    expect(explainText({ items: [item], hidden: new Set() }, item, soon, styleFor(false))).not.toContain(
+      'kubectl patch',
+    );
+    const audited = { ...item, metadata: { ...item.metadata, finalizers: [...finalizers, 'example.com/audit'] } };
+    expect(explain(audited)).toContain(`--patch='{"metadata":{"finalizers":["example.com/audit"]}}'\n`);
+  });
+
   it('says once what is missing, as a sentence', () => {
     const conditions = (ready: readonly [string, string, string], ...more: readonly (readonly string[])[]) =>
       [['Ready', ...ready], ...more].map(([type, status, reason, message]) => ({

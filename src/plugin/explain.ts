@@ -74,9 +74,13 @@ function annotationLines({ kind, metadata }: Item): readonly string[] {
   return mistakes === undefined ? [] : [mistakes];
 }
 
-/** The command to annotate the object. It names the group, as kubectl may know a kind Database of another operator. */
-function annotate({ kind, metadata }: Item, what: string): string {
-  return `kubectl annotate ${kind.toLowerCase()}.${GROUP} ${metadata.name} --namespace ${metadata.namespace ?? ''} ${what}`;
+/** A kubectl command for the object. It names the group, as kubectl may know a kind Database of another operator. */
+function command(verb: string, { kind, metadata }: Item, what: string): string {
+  return `kubectl ${verb} ${kind.toLowerCase()}.${GROUP} ${metadata.name} --namespace ${metadata.namespace ?? ''} ${what}`;
+}
+
+function annotate(item: Item, what: string): string {
+  return command('annotate', item, what);
 }
 
 /** What holds up its deletion, and how to delete it all the same. */
@@ -85,6 +89,8 @@ function deletionLines(item: Item, nowMs: number): readonly string[] {
   if (metadata.deletionTimestamp === undefined) return [];
   const finalizers = metadata.finalizers ?? [];
   const [others, ours] = [false, true].map((is) => finalizers.filter((name) => isOfGroup(name) === is));
+  // An operator that runs looks within seconds. Without one an annotation has no effect, and nobody else removes the finalizer.
+  const isLeft = readinessOf(item).reason === NOT_SEEN && nowMs - Date.parse(metadata.deletionTimestamp) >= LEFT_MS;
   const since = `Deletion began ${age(metadata.deletionTimestamp, nowMs)} ago`;
   return [
     `${since}${finalizers.length === 0 ? '' : `, and the object is held by ${finalizers.join(', ')}`}`,
@@ -93,9 +99,16 @@ function deletionLines(item: Item, nowMs: number): readonly string[] {
       : [
           `Mooring holds it until its work there is done. To remove it at once, and leave what it stands for as it is: ${annotate(item, `${ABANDON}=true`)}`,
         ]),
+    ...(ours?.length === 0 || !isLeft
+      ? []
+      : [
+          `If no operator will run here again, this removes the object, and leaves what it stands for as it is: ${command('patch', item, `--type=merge --patch='${JSON.stringify({ metadata: { finalizers: others } })}'`)}`,
+        ]),
     ...(others?.length === 0 ? [] : [`Held by others, not by Mooring: ${others?.join(', ')}`]),
   ];
 }
+
+const LEFT_MS = 60_000;
 
 /** The time since the last change of the status; the reason may have changed since. */
 function lasting(item: Item, nowMs: number): string {

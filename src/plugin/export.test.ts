@@ -68,6 +68,9 @@ describe('exportText()', () => {
     const owner = anItem('DatabaseCluster', 'shop/reports', { spec, status: { clusterID: 'old_reports' } });
     expect(exported([cluster], [owner], options)).toMatchObject([{ metadata: { name: 'reports' }, spec }]);
     expect(exportText([cluster], [owner], { ...options, unmanagedOnly: true })).toMatch(/^# Nothing/);
+    const text = exportText([cluster, { ...cluster, id: 'b' }], [owner], { ...options, unmanagedOnly: true });
+    expect(text).toMatch(/^# Every cluster of the space that has no object, as a manifest/);
+    expect(loadAll(text).filter(Boolean)).toHaveLength(1);
   });
 
   it('says that a cluster whose id no object can name is left out, and not that there is none', () => {

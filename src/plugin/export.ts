@@ -23,7 +23,7 @@ export interface ExportOptions {
 /** Reports whether the API server accepts the id, by the same rule as in CEL. */
 const isPossible = (id: string) => CLUSTER_ID.test(id) && id.length <= MAX_CLUSTER_ID;
 
-const INTRO = `# Every cluster of the space as a manifest. Clusters without an object are only observed: applying this changes nothing
+const ABOUT = `Clusters without an object are only observed: applying this changes nothing
 # in the cloud. To let Mooring manage one, remove its line managementPolicy: Observe. If its login is not the one that new
 # clusters come with, also name a Secret with it in adminCredentials.existingSecretRef.
 `;
@@ -45,7 +45,9 @@ export function exportText(clusters: readonly Cluster[], objects: readonly Item[
     .join('');
   if (clusters.length === 0) return '# Nothing: the space has no clusters.\n';
   if (documents.length === 0) return left === '' ? '# Nothing: every cluster of the space has an object.\n' : left;
-  return INTRO + left + documents.map((each) => `---\n${dump(each, { lineWidth: 120, noRefs: true })}`).join('');
+  const which = options.unmanagedOnly ? ' that has no object, as a manifest.\n#' : ' as a manifest.';
+  const manifests = documents.map((each) => `---\n${dump(each, { lineWidth: 120, noRefs: true })}`).join('');
+  return `# Every cluster of the space${which} ${ABOUT}${left}${manifests}`;
 }
 
 /** The clusters of all DatabaseSpaces that name the place: the operator counts these too. */

@@ -308,6 +308,21 @@ describe('the API server accepts it, and Pod Security restricted has no objectio
     await isTaken(await mustHelm(helm, args, { values: { watchNamespaces, crds: { install: false } } }));
   });
 
+  test.each([
+    ['RollingUpdate alone', { type: 'RollingUpdate' }],
+    ['one limit of RollingUpdate', { rollingUpdate: { maxSurge: 2 } }],
+    ['the defaults', {}],
+  ])('leader election can be turned off after a strategy of %s', async (name, strategy) => {
+    const fullnameOverride = `mooring-${name.split(' ').at(-1)?.toLowerCase()}`;
+    const args = ['template', 'mooring', CHART, `--namespace=${namespace}`, '--show-only=templates/deployment.yaml'];
+    const shared = { fullnameOverride, replicaCount: 0 };
+    for (const values of [
+      { ...shared, strategy },
+      { ...shared, leaderElection: { enabled: false } },
+    ])
+      await applyYaml(await mustHelm(helm, args, { values }));
+  });
+
   test('it is a check that can fail', async () => {
     const values = { securityContext: { readOnlyRootFilesystem: false, allowPrivilegeEscalation: true } };
     const text = await mustHelm(helm, ['template', 'mooring', CHART, `--namespace=${namespace}`], { values });
@@ -355,4 +370,7 @@ test('notes name the next step, and what is doubtful', async () => {
   expect(await notes({})).toContain('WARNING: image.registry is empty');
   expect(await notes({ image, allowHTTP: true })).toContain('WARNING: allowHTTP');
   expect(await notes({ crds: { install: false } })).toContain(`databaseclusters.${GROUP}`);
+  expect(await notes({ crds: { keep: false } })).toMatch(
+    /before you uninstall.*\n\n {2}kubectl delete crd --selector=/,
+  );
 });

@@ -3,6 +3,7 @@ import { aCluster, aSpace, type ClusterBuilder } from '../../../test/support/bui
 import { type KindBench, kindBench } from '../../../test/support/kind-bench.ts';
 import { placesOf } from '../../../test/support/places.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
+import { admitIt } from '../namespaces.ts';
 import type { SpaceSeen } from './observation.ts';
 import { observeCluster } from './observe.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
@@ -129,6 +130,7 @@ describe('observeCluster() looks for the space and', () => {
       namespaceLabels: async () => ({ team: 'shop' }),
     });
     expect(seen).toMatchObject({ reason });
+    if (seen.space === 'refused') expect(seen.message).toContain(admitIt(allowedNamespaces, "the space's"));
   });
 });
 

@@ -5,7 +5,7 @@ import { OBSERVING } from '../../kube/summary.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
 import { createIt } from '../missing.ts';
-import { admits } from '../namespaces.ts';
+import { admitIt, admits } from '../namespaces.ts';
 import { claimantsOf, firstClaimant, spaceKeyOf } from './claimants.ts';
 import { destroys, needsCloudToGo } from './decide-deletion.ts';
 import { endpointOf } from './endpoint.ts';
@@ -124,8 +124,9 @@ async function findConnection(
     const remedy = createIt(world.watches, { field: 'spaceRef', name, namespace, own }, world.spaceKeys);
     return waiting('SpaceNotFound', `Waiting for DatabaseSpace "${name}" in namespace "${namespace}": ${remedy}`);
   }
-  if (own !== namespace && !(await admits(space.spec?.allowedNamespaces, () => world.namespaceLabels(own, signal)))) {
-    const message = `DatabaseSpace "${name}" in namespace "${namespace}" does not admit namespace "${own}": have it added to the space's allowedNamespaces`;
+  const allowed = space.spec?.allowedNamespaces;
+  if (own !== namespace && !(await admits(allowed, () => world.namespaceLabels(own, signal)))) {
+    const message = `DatabaseSpace "${name}" in namespace "${namespace}" does not admit namespace "${own}": ${admitIt(allowed, "the space's")}`;
     return { space: 'refused', reason: 'SpaceNotAllowed', message };
   }
   const place = space.spec === undefined ? undefined : placeOf(space.spec);

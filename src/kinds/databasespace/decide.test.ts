@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { aSpace, aSpaceObservation, conditionOf, NOW_MS, outline } from '../../../test/support/builders.ts';
 import { ApiError, type ApiErrorKind } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
+import type { Condition } from '../../kube/condition.ts';
 import { decideSpace as decide } from './decide.ts';
 import type { SpaceObservation, SpaceSubject } from './observe.ts';
 
@@ -153,21 +154,25 @@ describe('decideSpace()', () => {
   });
 
   it('knows since when an outage lasts that began before this process', () => {
-    const lastTransitionTime = '2026-11-20T11:00:00Z';
     const before = {
       type: 'Ready',
       status: 'False',
       reason: 'CloudUnreachable',
-      message: '',
-      lastTransitionTime,
+      message: 'No answer (HTTP 503), since 2026-11-20T11:00:00Z. Next try within a minute',
+      // Ready was False for another reason before, and stayed False.
+      lastTransitionTime: '2026-11-18T08:00:00Z',
     } as const;
-    const given = ready.but({ status: { ...ready.subject.status, conditions: [before] } }).subject;
     const seen = { listError: apiError('lost'), failingSinceMs: NOW_MS };
-    const say = (changes: Parameters<typeof aSpaceObservation>[0]) =>
-      conditionOf(decideSpace(given, aSpaceObservation({ ...seen, ...changes }), NOW_MS + 10_000), 'Ready')?.message;
+    const say = (changes: Parameters<typeof aSpaceObservation>[0], condition: Partial<Condition> = {}) => {
+      const status = { ...ready.subject.status, conditions: [{ ...before, ...condition }] };
+      const given = ready.but({ status }).subject;
+      return conditionOf(decideSpace(given, aSpaceObservation({ ...seen, ...changes }), NOW_MS + 10_000), 'Ready')
+        ?.message;
+    };
     expect(say({ inventory: undefined })).toContain('since 2026-11-20T11:00:00Z');
     // It was reached in between: this is another outage.
     expect(say({})).toContain('since 2026-11-20T12:00:00Z');
+    expect(say({ inventory: undefined }, { reason: 'CredentialsInvalid' })).toContain('since 2026-11-20T12:00:00Z');
   });
 
   it('names the Secrets if a List is refused for its token', () => {

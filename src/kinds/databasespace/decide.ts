@@ -239,11 +239,14 @@ function meaningOf(
   const words = isPartial ? PARTIAL : WORDS[error instanceof ApiError ? error.kind : 'unreachable'];
   const [word, remedy] = words ?? UNREACHABLE;
   const before = readyOf(subject);
-  // A process that found the outage when it started does not know when it began; the earlier process's condition does.
-  const known = inventory === undefined && before?.reason === word ? before.lastTransitionTime : undefined;
+  // A process that found the outage when it started does not know when it began; the message of the earlier process does.
+  const known = inventory === undefined && before?.reason === word ? SINCE.exec(before.message)?.[1] : undefined;
   const since = known ?? secondsOf(failingSinceMs);
   return ['again', { word, message: `${message}${since === undefined ? '' : `, since ${since}`}. ${remedy}` }];
 }
+
+/** What `meaningOf` says. The time of the condition's last transition may be that of another reason. */
+const SINCE = /.*, since (\S+Z)\. /;
 
 function secondsOf(atMs: number | undefined): string | undefined {
   return atMs === undefined ? undefined : instant(atMs);

@@ -3,6 +3,7 @@ import { type KindBench, runningBench } from '../../../test/support/kind-bench.t
 import { addressOf } from '../../../test/support/simulator.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
+import { admitIt } from '../namespaces.ts';
 import { type ServerWorld, serverAccess } from './access.ts';
 import { Servers } from './servers.ts';
 
@@ -247,7 +248,9 @@ describe('the server of a cluster', () => {
     ['All', { from: 'All' }, {}, 'open'],
   ] as const)('admits another namespace by its own rule: %s', async (_what, allowedNamespaces, labels, expected) => {
     const spec = allowedNamespaces === undefined ? {} : { allowedNamespaces };
-    expect((await look({ namespace: 'elsewhere', labels, cluster: { spec } })).server).toBe(expected);
+    const seen = await look({ namespace: 'elsewhere', labels, cluster: { spec } });
+    expect(seen.server).toBe(expected);
+    if (seen.server === 'refused') expect(seen.message).toContain(admitIt(allowedNamespaces, "the cluster's"));
   });
 
   it('reveals nothing of itself to a namespace that it does not admit', async () => {

@@ -7,7 +7,7 @@ import { heldRecordOf } from '../databasecluster/held-record.ts';
 import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import { createIt } from '../missing.ts';
-import { admits } from '../namespaces.ts';
+import { admitIt, admits } from '../namespaces.ts';
 import type { ServerPlace, Servers } from './servers.ts';
 
 /** What is needed to find the server of a cluster and to work on it. */
@@ -93,7 +93,7 @@ export async function serverAccess(world: ServerWorld, subject: Dependent, signa
   // Whom it admits counts even if the rest of its spec can no longer be read.
   const allowed = (cluster ?? heldRecordOf(object))?.spec.allowedNamespaces;
   if (own !== namespace && !(await admits(allowed, () => world.namespaceLabels(own, signal)))) {
-    const message = `${called} does not admit namespace "${own}": have it added to the cluster's allowedNamespaces`;
+    const message = `${called} does not admit namespace "${own}": ${admitIt(allowed, "the cluster's")}`;
     return { server: 'refused', reason: 'ClusterNotAllowed', message };
   }
   if (cluster === undefined)
