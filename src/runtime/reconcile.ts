@@ -146,7 +146,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     let decision: Decision<Status, Step>;
     try {
       const observation = await kind.observe(subject, this.#signal);
-      decision = withheld(kind, subject, kind.decide(subject, observation, this.#context.clock.now()));
+      decision = whilePaused(kind, subject, kind.decide(subject, observation, this.#context.clock.now()));
     } catch (error) {
       return this.#tellFailure(error);
     }
@@ -313,7 +313,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
 }
 
 /** Drops the steps of a paused object. Steps are data, so this is done here once for all kinds. */
-function withheld<Spec, Status extends StatusBase, Observation, Step>(
+function whilePaused<Spec, Status extends StatusBase, Observation, Step>(
   kind: Kind<Spec, Status, Observation, Step>,
   subject: Subject<Spec, Status>,
   decision: Decision<Status, Step>,
