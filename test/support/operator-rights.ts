@@ -1,3 +1,4 @@
+import { dump } from 'js-yaml';
 import { type PolicyRule, policyRules } from '../../src/rbac.ts';
 import type { ServiceAccount } from '../../tools/control-plane/control-plane.ts';
 import { applyYaml, kubeconfigFor, mustKubectl, waitUntil } from './control-plane.ts';
@@ -46,7 +47,7 @@ export async function accountWith(
     ];
   });
   const documents = [{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: account }, ...granted];
-  await applyYaml(documents.map((document) => JSON.stringify(document)).join('\n---\n'));
+  await applyYaml(documents.map((document) => dump(document)).join('---\n'));
   for (const place of [namespace, ...others]) await untilGranted(account, rules, place);
   return kubeconfigFor(account);
 }
@@ -90,7 +91,7 @@ export async function grantInCluster(
       subjects: [{ kind: 'ServiceAccount', ...account }],
     },
   ];
-  await applyYaml(documents.map((document) => JSON.stringify(document)).join('\n---\n'));
+  await applyYaml(documents.map((document) => dump(document)).join('---\n'));
   await untilGranted(account, rules, account.namespace);
   return async () => {
     const names = ['clusterrole', 'clusterrolebinding'].map((kind) => `${kind}/${metadata.name}`);
