@@ -334,7 +334,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'never-back',
     about: 'What a later list shows at an earlier version is taken for late, although the server was restored',
-    changes: [['kube/listing.ts', 'this.#own === undefined ? isLacked', 'this.#own === undefined ? false']],
+    changes: [['kube/list-under-way.ts', 'this.#own === undefined ? isLacked', 'this.#own === undefined ? false']],
     hunt: ['move-secret 2:restored'],
   },
   ...OF_CLUSTERS,
