@@ -8,7 +8,10 @@ export interface BucketsOptions {
   readonly burst: number;
 }
 
-/** Token buckets by name. A caller that finds no token takes the next one that comes. A bucket that is full again is forgotten. */
+/**
+ * Token buckets by name. A caller that finds no token takes the next one that comes. A bucket that is full again is forgotten.
+ * It only tells how long a wait is: its users queue by themselves, or refuse at once. In a TokenBucket callers wait.
+ */
 export class Buckets {
   readonly #options: BucketsOptions;
   /** When each is full again, by the monotonic clock. The one taken from last is last. */

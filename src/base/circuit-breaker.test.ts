@@ -4,7 +4,7 @@ import { type CallOutcome, CircuitBreaker } from './circuit-breaker.ts';
 
 function aBreaker(random = noChance) {
   const clock = manualClock();
-  const breaker = new CircuitBreaker({ clock, random, failures: 3, probeEveryMs: 30_000 });
+  const breaker = new CircuitBreaker({ clock, random, failures: 3 });
   const call = (outcome: CallOutcome, failure = 'HTTP 500', operation = 'list') => {
     const admission = breaker.admit(operation);
     if (admission.admitted) admission.done(outcome, failure);

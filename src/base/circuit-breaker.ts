@@ -6,8 +6,6 @@ export interface CircuitBreakerOptions {
   readonly random: Random;
   /** Consecutive failures after which the other side counts as dead. */
   readonly failures?: number;
-  /** The time between two probes while it does; up to a twentieth longer by chance. */
-  readonly probeEveryMs?: number;
 }
 
 /**
@@ -43,6 +41,8 @@ interface Outage {
   readonly others: Map<string, number | 'tried'>;
 }
 
+/** The time between two probes while the other side counts as dead; up to a twentieth longer by chance. */
+const PROBE_EVERY_MS = 30_000;
 /** Refused callers come back up to this much later than they could, by chance, so as not to come all at once. */
 const SPREAD_MS = 5_000;
 /** While a probe is running, its outcome is near. */
@@ -189,7 +189,7 @@ export class CircuitBreaker {
 
   /** Counted from a probe's start: a hanging probe delays no other, and there is never more than one in that time. */
   #nextProbeMs(): number {
-    const { clock, random, probeEveryMs = 30_000 } = this.#options;
-    return clock.monotonic() + probeEveryMs * (1 + random.float() / 20);
+    const { clock, random } = this.#options;
+    return clock.monotonic() + PROBE_EVERY_MS * (1 + random.float() / 20);
   }
 }

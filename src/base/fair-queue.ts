@@ -1,7 +1,8 @@
 /**
  * Keys in groups that take turns: round robin between groups, and first in, first out within one, except that keys that go on
  * come before keys that begin. So a group of ten thousand keys delays a group of one by a single key. It is one level of the work
- * queue, like the queues within a priority level of the API server's priority and fairness.
+ * queue, like the queues within a priority level of the API server's priority and fairness. FairTurns can neither pass over a
+ * group that may not go now, nor order the keys of one group.
  */
 export class FairQueue {
   /** In the order of their turns. */

@@ -17,7 +17,8 @@ interface Party {
 /**
  * A queue in which several parties get equally many turns: start-time fair queuing (Goyal, Vin and Cheng, 1996). Each item is in
  * the round after its party's last one, but in none that is over, and rounds go one after the other. So a party with many items
- * waiting gets no more turns than one that adds a new item whenever its last one went.
+ * waiting gets no more turns than one that adds a new item whenever its last one went. In a FairQueue such a new item
+ * comes after one of every other party.
  */
 export class FairTurns<T> {
   readonly #parties = new Map<object, Party>();

@@ -10,7 +10,10 @@ interface Waiter {
   readonly go: () => void;
 }
 
-/** Lets calls go at a rate, first come, first served. */
+/**
+ * Lets calls go at a rate, first come, first served. Callers wait in it, and can be made to pause or let go together; Buckets only
+ * tell how long a wait is.
+ */
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #limit: RateLimit;

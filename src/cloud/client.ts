@@ -50,7 +50,7 @@ export interface CloudClientOptions {
 }
 
 /** What a List shows, as far as it makes sense. */
-export interface Listing<T> {
+export interface ListedClusters<T> {
   readonly clusters: readonly T[];
   /**
    * What is wrong with a cluster that makes no sense; the same text each time. It may be any cluster, even a renamed one, so one
@@ -178,7 +178,7 @@ export class CloudClient {
     memo: Memo<T>,
     keep: (cluster: Cluster) => T,
     signal?: AbortSignal,
-  ): Promise<Listing<T>> {
+  ): Promise<ListedClusters<T>> {
     const operation = this.#operations.list();
     const problems: string[] = [];
     const make: ReadElement<T | undefined> = (bytes, index) => {

@@ -5,12 +5,16 @@ import { Memo } from '../base/memo.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
 import { type Packed, Packer } from '../base/packer.ts';
 import type { Random } from '../base/random.ts';
-import type { Listing } from './client.ts';
+import type { ListedClusters } from './client.ts';
 import type { Cluster } from './schema.ts';
 
 /** The part of CloudClient that is used here. */
 export interface ClusterLister {
-  listAs<T extends object>(memo: Memo<T>, keep: (cluster: Cluster) => T, signal?: AbortSignal): Promise<Listing<T>>;
+  listAs<T extends object>(
+    memo: Memo<T>,
+    keep: (cluster: Cluster) => T,
+    signal?: AbortSignal,
+  ): Promise<ListedClusters<T>>;
 }
 
 export interface SpacePollerOptions {

@@ -182,8 +182,9 @@ export class PasswordTries {
   forget(key: ObjectKey): void {
     this.#refused.delete(key);
     this.#taken.delete(key);
+    this.#unsent.delete(key);
     this.#foreign.delete(key);
-    this.#maybeTaken(key);
+    this.#untaken.delete(key);
   }
 }
 

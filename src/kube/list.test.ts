@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { HttpError } from '../base/http.ts';
 import { type AnyObject, type KubeApi, KubeError, SECRETS, type WatchEvent } from './api.ts';
-import { isBehind, LISTS, type ListAttempt, listAfter, listAllPages, type Told } from './list.ts';
+import { isBehind, LISTS, type ListAttempt, listAfter, listAllPages, type ObjectEvent } from './list.ts';
 
 const object = (name: string): AnyObject => ({ metadata: { name, uid: name, resourceVersion: '3' } });
 const added = (name: string): WatchEvent => ({ type: 'ADDED', object: object(name) });
@@ -9,7 +9,7 @@ const END: WatchEvent = { type: 'BOOKMARK', resourceVersion: '7', endsInitialEve
 const REFUSED = new KubeError('sendInitialEvents: Forbidden', { status: 422, reason: 'Invalid' });
 
 /** A list of a collection on an API whose watch reports these events, and whose list has one page. */
-function aList(events: readonly (WatchEvent | Error)[], take: (event: Told) => Promise<void> = async () => {}) {
+function aList(events: readonly (WatchEvent | Error)[], take: (event: ObjectEvent) => Promise<void> = async () => {}) {
   const calls: string[] = [];
   const told: string[] = [];
   const api: Pick<KubeApi, 'list' | 'watch'> = {
@@ -30,7 +30,7 @@ function aList(events: readonly (WatchEvent | Error)[], take: (event: Told) => P
       }
     },
   };
-  const tell = async (event: Told) => {
+  const tell = async (event: ObjectEvent) => {
     told.push(`${event.type} ${event.object.metadata.name}`);
     await take(event);
   };
@@ -144,7 +144,7 @@ test.each(['pages', 'whole'] as const)(
       },
       watch: () => expect.unreachable(),
     };
-    const tell = async ({ object: { metadata } }: Told) => {
+    const tell = async ({ object: { metadata } }: ObjectEvent) => {
       taken.push(`begins ${metadata.name}`);
       await new Promise((resolve) => setImmediate(resolve));
       taken.push(`ends ${metadata.name}`);

@@ -77,10 +77,10 @@ export async function isBehind(
 }
 
 /** What happened to one object. */
-export type Told = Exclude<WatchEvent, { type: 'BOOKMARK' }>;
+export type ObjectEvent = Exclude<WatchEvent, { type: 'BOOKMARK' }>;
 
 /** Takes in what happened. Nothing more is read until the promise resolves. */
-type Tell = (event: Told) => Promise<void>;
+type Tell = (event: ObjectEvent) => Promise<void>;
 
 /** Reports each object of the collection as added, as of `options.resourceVersion` or later. Throws KubeError and HttpError, as `list`. */
 type List = (

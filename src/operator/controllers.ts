@@ -6,7 +6,7 @@ import { claimReference as databaseClaim, concerns as databaseConcerns } from '.
 import { DATABASE_LEFT, DatabaseMemory } from '../kinds/database/world.ts';
 import { wishesCount } from '../kinds/databasecluster/claimants.ts';
 import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
-import { concerns, neededSpace, placeOf, SpaceMembers } from '../kinds/databasecluster/records.ts';
+import { concerns, neededSpace, SpaceMembers, spaceAndIDOf } from '../kinds/databasecluster/records.ts';
 import { CLUSTER_LEFT, ClusterMemory } from '../kinds/databasecluster/world.ts';
 import { SpaceConnections } from '../kinds/databasespace/connection.ts';
 import { databaseSpaceKind } from '../kinds/databasespace/index.ts';
@@ -181,7 +181,7 @@ function controllerOfClusters(
   clusters.onChange((_key, before, after) => {
     const [needed, needs] = [neededSpace(before), neededSpace(after)];
     if (needed !== needs) for (const space of [needed, needs]) if (space !== undefined) onNeeded(space);
-    const left = before !== undefined && after === undefined ? placeOf(before) : undefined;
+    const left = before !== undefined && after === undefined ? spaceAndIDOf(before) : undefined;
     if (left !== undefined) connections.get(left.space)?.poller.unfollow(left.id);
   });
   wiring.notifyConcerned(clusters, controller.references, (object) => concerns(object, places));

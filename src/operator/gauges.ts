@@ -8,7 +8,7 @@ import type { Informer } from '../runtime/informer.ts';
 import type { ScrapedState } from './metrics.ts';
 
 /** What is used of any kind's status. The API server has checked it against the schema: it is not parsed again. */
-interface Told {
+interface AnyStatus {
   readonly conditions?: readonly Condition[];
   readonly state?: string;
   readonly lastRotation?: string;
@@ -61,7 +61,7 @@ export class Gauges {
   #count(kind: string, object: KubeObject | undefined, by: number): void {
     if (object === undefined) return;
     if (isUnsecured(object)) this.#unsecured += by;
-    for (const { type: condition, status, reason } of (toldOf(object).conditions ?? []).filter(isOwn)) {
+    for (const { type: condition, status, reason } of (anyStatusOf(object).conditions ?? []).filter(isOwn)) {
       const name = `${kind} ${condition} ${status} ${reason}`;
       const known = this.#counts.get(name) ?? { kind, condition, status, reason, count: 0 };
       known.count += by;
@@ -71,8 +71,8 @@ export class Gauges {
   }
 }
 
-function toldOf({ status }: KubeObject): Told {
-  return (status ?? {}) as Told;
+function anyStatusOf({ status }: KubeObject): AnyStatus {
+  return (status ?? {}) as AnyStatus;
 }
 
 /** Reasons of CredentialsSecured while nothing has refused the login that a new cluster comes with. */
@@ -80,16 +80,16 @@ const ALIVE: ReadonlySet<string> = new Set(['NotYet', 'SecuringCredentials']);
 
 /** Reports whether it is a running cluster whose original login may still work. Other kinds have no such condition. */
 function isUnsecured(object: KubeObject): boolean {
-  const { state, conditions = [] } = toldOf(object);
+  const { state, conditions = [] } = anyStatusOf(object);
   const secured = findStatusCondition(conditions, 'CredentialsSecured');
   return state === 'running' && secured !== undefined && ALIVE.has(secured.reason);
 }
 
 function passwordDueMs(object: KubeObject): number | undefined {
-  const told = toldOf(object);
-  const ready = findStatusCondition(told.conditions, 'Ready');
+  const status = anyStatusOf(object);
+  const ready = findStatusCondition(status.conditions, 'Ready');
   // No server runs, so no password can be replaced.
-  return ready?.reason.endsWith('Suspended') ? undefined : rotationDueMs({ status: told }, rotateEveryOf(object.spec));
+  return ready?.reason.endsWith('Suspended') ? undefined : rotationDueMs({ status }, rotateEveryOf(object.spec));
 }
 
 /** Returns a cluster's or a user's `rotateEvery`. A value that is no duration is reported as InvalidSpec. */

@@ -14,8 +14,8 @@
 
 import { type Clock, sleep } from '../base/clock.ts';
 import { REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
-import { limited } from '../base/limited.ts';
 import { stopwatch } from '../base/stopwatch.ts';
+import { withTimeout } from '../base/with-timeout.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import {
   GIVEN_BACK,
@@ -154,7 +154,7 @@ export class Membership {
   async #attempt(work: (limit: AbortSignal) => Promise<unknown>): Promise<boolean> {
     const { clock, renewDeadlineMs, onFailure } = this.#options;
     try {
-      await limited(clock, renewDeadlineMs / 2, work);
+      await withTimeout(clock, renewDeadlineMs / 2, work);
       return true;
     } catch (error) {
       onFailure(error);

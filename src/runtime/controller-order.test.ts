@@ -4,6 +4,7 @@ import { TOYS, type ToySubject } from '../../test/support/toy-kind.ts';
 import { sleep } from '../base/clock.ts';
 import { TerminalError } from '../base/errors.ts';
 import { API_VERSION } from '../base/group.ts';
+import type { KubeObject } from '../kube/object.ts';
 import { stalled } from '../kube/summary.ts';
 import { SOON_MS } from './controller.ts';
 
@@ -100,6 +101,17 @@ test('Controller that starts with many stalled objects does not try them all at 
   expect([half > 60, half < 140]).toEqual([true, true]);
   await given.clock.advance(300_000);
   expect(new Set(given.passes.map(({ name }) => name)).size).toBeGreaterThan(195);
+});
+
+test('Controller lets a stalled object rest that a later list brings, too, and comes to it in the end', async () => {
+  const { api, clock } = aCluster();
+  await aSettledToy(api, 'a', stalled('No', 'Never'), clock.now() - 3_600_000);
+  const { informer, passes, clock: ours } = await aController();
+  for (const toy of api.all(TOYS)) informer.store.apply(toy as unknown as KubeObject);
+  await ours.advance(1_000);
+  expect(passes).toEqual([]);
+  await ours.advance(600_000);
+  expect(passes.length).toBeGreaterThan(0);
 });
 
 test('Controller wakes a stalled object that has rested since the start when what it refers to changes', async () => {

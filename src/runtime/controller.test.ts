@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { aCluster, aController, aStandby, READY } from '../../test/support/toy-controller.ts';
 import { TOYS, type ToyBehaviour, type ToyKind } from '../../test/support/toy-kind.ts';
 import { TransientError } from '../base/errors.ts';
+import { API_VERSION } from '../base/group.ts';
 import { KubeError } from '../kube/api.ts';
 import { ready, stalled } from '../kube/summary.ts';
 import type { KeyGate } from './controller.ts';
@@ -37,6 +38,18 @@ test('Controller reports a meaningless annotation once, and goes on', async () =
   await change('a', { metadata: { annotations: { 'mooring.dev/paused': 'true' } } });
   await change('a', { metadata: { annotations: { 'mooring.dev/paused': 'True' } } });
   expect(told()).toHaveLength(2);
+});
+
+test('Controller reports a meaningless annotation again if another object of the same name has it', async () => {
+  const { api, clock, events } = await aController();
+  const metadata = { name: 'a', annotations: { 'mooring.dev/paused': 'True' } };
+  for (let told = 1; told <= 2; told++) {
+    await api.create(TOYS, 'ns', { apiVersion: API_VERSION, kind: 'Toy', metadata, spec: {} });
+    await clock.settle();
+    expect(events.filter((event) => event === 'AnnotationIgnored')).toHaveLength(told);
+    api.remove(TOYS, { namespace: 'ns', name: 'a' });
+    await clock.settle();
+  }
 });
 
 test('Controller mends a status that somebody else wrote, within a minute', async () => {

@@ -5,7 +5,7 @@
 
 import { forAll } from '../base/errors.ts';
 import type { AnyObject } from '../kube/api.ts';
-import { Listing } from '../kube/listing.ts';
+import { ListUnderWay } from '../kube/list-under-way.ts';
 import { keyOf, type ObjectKey, splitKey } from '../kube/object.ts';
 import { type ReflectorEvent, type ReflectorOptions, runReflector } from './reflector.ts';
 import { Store, type StoreChange } from './store.ts';
@@ -24,7 +24,7 @@ export class Informer<T extends AnyObject> {
   /** Scopes whose first list has not ended. */
   readonly #unsynced: Set<string | undefined>;
   /** By scope, the list that is under way. */
-  readonly #listings = new Map<string | undefined, Listing<T>>();
+  readonly #listings = new Map<string | undefined, ListUnderWay<T>>();
   readonly #synced = Promise.withResolvers<void>();
   readonly synced = this.#synced.promise;
 
@@ -62,7 +62,7 @@ export class Informer<T extends AnyObject> {
   async #handle(namespace: string | undefined, event: ReflectorEvent<T>): Promise<void> {
     switch (event.type) {
       case 'listing':
-        this.#listings.set(namespace, new Listing(event.isNewest, this.#listings.get(namespace)));
+        this.#listings.set(namespace, new ListUnderWay(event.isNewest, this.#listings.get(namespace)));
         return;
       case 'applied': {
         const isTaken = this.store.apply(event.object);

@@ -15,9 +15,9 @@
  */
 
 import { type Clock, sleep } from '../base/clock.ts';
-import { limited } from '../base/limited.ts';
 import type { Random } from '../base/random.ts';
 import { stopwatch } from '../base/stopwatch.ts';
+import { withTimeout } from '../base/with-timeout.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import {
   GIVEN_BACK,
@@ -221,7 +221,7 @@ export class LeaderElector {
     // Half of the deadline, so that a request that hangs leaves time for another.
     const limitMs = Math.min(renewDeadlineMs / 2, this.#remainingMs() || Number.POSITIVE_INFINITY);
     try {
-      return await limited(clock, limitMs, attempt, signal);
+      return await withTimeout(clock, limitMs, attempt, signal);
     } catch (error) {
       // Another process was faster: nothing failed.
       if (!isConflict(error) && !isAlreadyExists(error) && !signal?.aborted) onFailure(error);

@@ -17,7 +17,7 @@ import { HttpError } from '../base/http.ts';
 import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { type AnyObject, isRefused, type KubeApi, KubeError, type Resource, type WatchOptions } from '../kube/api.ts';
-import { isBehind, LISTS, type ListAttempt, type ListedCollection, listAfter, type Told } from '../kube/list.ts';
+import { isBehind, LISTS, type ListAttempt, type ListedCollection, listAfter, type ObjectEvent } from '../kube/list.ts';
 import { compareVersions, keyOf, type ObjectKey } from '../kube/object.ts';
 import type { TurnOptions } from '../kube/reachability.ts';
 
@@ -123,7 +123,7 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
   let listed: ListedCollection | undefined;
   // There may be thousands, and each may lead to a lot.
   const pace = new Pace(options.clock);
-  const tell = async (event: Told) => {
+  const tell = async (event: ObjectEvent) => {
     keys[event.type === 'DELETED' ? 'delete' : 'add'](keyOf(event.object));
     const { metadata } = event.object;
     if (newest && compareVersions(metadata, { resourceVersion: newest }) > 0) newest = metadata.resourceVersion;
@@ -166,7 +166,7 @@ async function close(state: Listing | Watching): Promise<void> {
   if (state.phase === 'watch') await state.further?.[Symbol.asyncIterator]().return?.();
 }
 
-async function take<T>({ onEvent, transform }: ReflectorOptions<T>, { type, object }: Told): Promise<void> {
+async function take<T>({ onEvent, transform }: ReflectorOptions<T>, { type, object }: ObjectEvent): Promise<void> {
   await onEvent({ type: type === 'DELETED' ? 'deleted' : 'applied', object: transform(object) });
 }
 

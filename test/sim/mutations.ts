@@ -325,7 +325,11 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'forget-410',
     about: 'A watch whose resource version is too old is opened again at the same version',
     changes: [
-      ['runtime/reflector.ts', 'isRefused(error) ? relist', 'isRefused(error) && !isGone(error) ? relist'],
+      [
+        'runtime/reflector.ts',
+        'isRefused(error) ? relist',
+        'isRefused(error) && (error as KubeError).status !== 410 ? relist',
+      ],
       // It does not list after repeated failures either.
       ['runtime/reflector.ts', 'const RELIST_AFTER = 5;', 'const RELIST_AFTER = Number.POSITIVE_INFINITY;'],
     ],
@@ -334,7 +338,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'never-back',
     about: 'What a later list shows at an earlier version is taken for late, although the server was restored',
-    changes: [['kube/listing.ts', 'this.#own === undefined ? isLacked', 'this.#own === undefined ? false']],
+    changes: [['kube/list-under-way.ts', 'this.#own === undefined ? isLacked', 'this.#own === undefined ? false']],
     hunt: ['move-secret 2:restored'],
   },
   ...OF_CLUSTERS,

@@ -2,7 +2,7 @@ import { ApiError } from '../../base/api-error.ts';
 import { messageOf, TransientError } from '../../base/errors.ts';
 import { confirm } from '../confirm.ts';
 import { type OpenServer, serverAccess } from '../server/access.ts';
-import { isGone } from '../server/servers.ts';
+import { isAbsentFromServer } from '../server/servers.ts';
 import { applySchema, trySchema } from './act-sources.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
 import { existsByGet, existsByGetOrList } from './observe.ts';
@@ -101,7 +101,7 @@ async function remove(
   try {
     await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal, askedAt), signal);
   } catch (error) {
-    if (await isGone(error, () => existsByGetOrList(world, access, name, signal))) return;
+    if (await isAbsentFromServer(error, () => existsByGetOrList(world, access, name, signal))) return;
     const message = `The server does not delete database "${name}" now, as is usual while transactions are open: Mooring tries again. ${messageOf(error)}`;
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }

@@ -30,28 +30,29 @@ const leaving = (deletionPolicy: string, given = aCluster().healthy()) => given.
 const unanswered = (deletionPolicy: string) => leaving(deletionPolicy, aCluster().announced());
 const absence = { since: CREATED_AT, until: CREATED_AT, leftMs: 60_000, hadLookalikes: false };
 const takenForGone = leaving('Delete').withCondition('Ready', 'False', 'ClusterMissing');
+const notNeeded: ClusterObservation = { space: 'notNeeded' };
 const letGo = { steps: [], released: true };
 const tells = { steps: ['TellFactoryLogin'], released: true };
 
 const cases: readonly Case[] = [
   { name: 'retains the cluster', given: leaving('Retain'), seen: running.seen, thus: letGo },
-  { name: 'retains the cluster without its space', given: leaving('Retain'), seen: noSpace('waiting'), thus: letGo },
+  { name: 'retains the cluster without its space', given: leaving('Retain'), seen: notNeeded, thus: letGo },
   {
     name: 'tells that it retains a cluster whose factory login was not retired',
     given: leaving('Retain', aCluster().owned()),
-    seen: noSpace('waiting'),
+    seen: notNeeded,
     thus: tells,
   },
   {
     name: 'tells it of one that may come up, too',
     given: unanswered('Retain'),
-    seen: noSpace('waiting'),
+    seen: notNeeded,
     thus: tells,
   },
   {
     name: 'tells it of one whose factory login came back',
     given: leaving('Retain').withCondition('CredentialsSecured', 'False', 'FactoryLoginWorks'),
-    seen: noSpace('waiting'),
+    seen: notNeeded,
     thus: tells,
   },
   {
@@ -63,19 +64,19 @@ const cases: readonly Case[] = [
   {
     name: 'tells nothing about the login of a cluster that has vanished',
     given: leaving('Retain').withCondition('CredentialsSecured', 'False', 'ClusterMissing'),
-    seen: noSpace('waiting'),
+    seen: notNeeded,
     thus: letGo,
   },
   {
     name: 'tells nothing about a cluster that is not its own any more',
     given: leaving('Retain', aCluster().owned()).withCondition('CredentialsSecured', 'False', 'ClusterNotOurs'),
-    seen: noSpace('waiting'),
+    seen: notNeeded,
     thus: letGo,
   },
   {
     name: 'tells it of one that is not shown for a moment, and was never secured',
     given: leaving('Retain', aCluster().owned()).withCondition('CredentialsSecured', 'False', 'ClusterMissing'),
-    seen: noSpace('waiting'),
+    seen: notNeeded,
     thus: tells,
   },
   ...(
@@ -87,19 +88,19 @@ const cases: readonly Case[] = [
   ).map(([status, reason]) => ({
     name: `tells nothing about a login that is lost, but was replaced (${status}, ${reason})`,
     given: leaving('Retain').withCondition('CredentialsSecured', status, reason),
-    seen: noSpace('waiting'),
+    seen: notNeeded,
     thus: letGo,
   })),
   {
     name: 'tells nothing about a cluster that it only observes',
     given: leaving('Retain', aCluster().owned()).with({ managementPolicy: 'Observe' }),
-    seen: noSpace('waiting'),
+    seen: notNeeded,
     thus: letGo,
   },
   {
     name: 'tells nothing if nothing was asked for',
     given: leaving('Retain', aCluster()),
-    seen: noSpace('waiting'),
+    seen: notNeeded,
     thus: letGo,
   },
   {
@@ -195,7 +196,7 @@ const cases: readonly Case[] = [
   {
     name: 'waits with deletionProtection whatever the policy',
     given: leaving('Retain').with({ deletionProtection: true }),
-    seen: noSpace('waiting'),
+    seen: notNeeded,
     thus: { ready: 'False DeletionProtected', steps: [] },
   },
   {
@@ -430,7 +431,7 @@ describe('decideDeletion()', () => {
       'Cluster "orders".* was asked for, and stays if it comes up, and the login',
     ],
   ])('says which login may be left on a cluster that %s, and what to do', (_what, given, words) => {
-    const { steps } = decideCluster(leaving('Retain', given).subject, noSpace('waiting'), NOW_MS);
+    const { steps } = decideCluster(leaving('Retain', given).subject, notNeeded, NOW_MS);
     const message = expect.stringMatching(`^${words} that new clusters come with .*Replace its password`);
     expect(steps).toEqual([{ do: 'TellFactoryLogin', id: 'orders', message }]);
   });
@@ -471,7 +472,7 @@ describe('decideDeletion()', () => {
   it('does not say that a cluster is as specified if it is protected and cannot be looked at', () => {
     const given = leaving('Delete').with({ deletionProtection: true }).subject;
     const syncedOf = (seen: ClusterObservation) => conditionOf(decideCluster(given, seen, NOW_MS), 'Synced')?.status;
-    expect([syncedOf(noSpace('waiting')), syncedOf(running.seen)]).toEqual(['Unknown', 'True']);
+    expect([noSpace('waiting'), notNeeded, running.seen].map(syncedOf)).toEqual(['Unknown', 'Unknown', 'True']);
   });
 
   it('keeps the identity of a cluster that it found', () => {

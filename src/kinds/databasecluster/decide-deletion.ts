@@ -45,12 +45,11 @@ export function decideDeletion(
   nowMs: number,
 ): ClusterDecision {
   const { spec } = subject;
-  const kept = (summary: ReturnType<typeof failing>): ClusterDecision => ({
-    conditions:
-      observation.space === 'seen'
-        ? [...summary, ...clusterConditions(subject, observation)]
-        : [...summary, ...unobserved(subject, observation.reason)],
-  });
+  const kept = (summary: ReturnType<typeof failing>): ClusterDecision => {
+    if (observation.space === 'seen') return { conditions: [...summary, ...clusterConditions(subject, observation)] };
+    const reason = observation.space === 'notNeeded' ? 'WaitingForSpace' : observation.reason;
+    return { conditions: [...summary, ...unobserved(subject, reason)] };
+  };
   if (spec.deletionProtection) {
     const goOn = destroys(spec) ? 'go on, which destroys the cluster with its data' : 'go on';
     const instead = destroys(spec) ? KEEP_IT : LET_GO;
@@ -63,7 +62,7 @@ export function decideDeletion(
     const rest = particulars(subject.status.conditions ?? []);
     return { conditions: [...reconciling(reason, message), ...rest], requeueAfterMs: forMs };
   }
-  if (spec.deletionPolicy === 'Retain' || spec.managementPolicy === 'Observe')
+  if (observation.space === 'notNeeded' || !needsCloudToGo(spec))
     return { conditions: 'keep', steps: tellFactoryLogin(subject), release: true };
   if (observation.space !== 'seen') {
     const message = `Deletion with deletionPolicy ${spec.deletionPolicy} needs the space: ${observation.message}. ${LET_GO}`;

@@ -33,10 +33,12 @@ export function decideCluster(
 ): ClusterDecision {
   const followed = decideFollowed(subject, observation);
   if (followed !== undefined) return followed;
-  if (observation.space !== 'seen')
-    return subject.deleting ? decideDeletion(subject, observation, nowMs) : withoutSpace(subject, observation, nowMs);
-  const decide = subject.deleting ? decideDeletion : decideSeen;
-  return withAway(observation, decide(subject, observation, nowMs));
+  if (observation.space === 'seen') {
+    const decide = subject.deleting ? decideDeletion : decideSeen;
+    return withAway(observation, decide(subject, observation, nowMs));
+  }
+  if (subject.deleting) return decideDeletion(subject, observation, nowMs);
+  return observation.space === 'notNeeded' ? { conditions: 'keep' } : withoutSpace(subject, observation, nowMs);
 }
 
 /** What is only waited for may be over by now, or never come about, while the cloud shows nothing. */
@@ -99,7 +101,7 @@ function withShown(
  */
 function withoutSpace(
   subject: ClusterSubject,
-  observation: Exclude<ClusterObservation, SpaceSeen>,
+  observation: Exclude<ClusterObservation, { space: 'seen' | 'notNeeded' }>,
   nowMs: number,
 ): ClusterDecision {
   const { status, metadata } = subject;

@@ -11,6 +11,8 @@ export type ClusterSubject = Subject<DatabaseClusterSpec, DatabaseClusterStatus>
 /** What was seen of one cluster, without passwords. A union, so that impossible states cannot be expressed. */
 export type ClusterObservation =
   | WaitingForSpace
+  /** The object is being deleted, and nothing happens to its cluster. */
+  | { readonly space: 'notNeeded' }
   /** The space does not admit this object. */
   | { readonly space: 'refused'; readonly reason: string; readonly message: string }
   /** The space is not where the cluster is. */

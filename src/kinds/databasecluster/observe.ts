@@ -42,8 +42,7 @@ export async function observeCluster(
   const needed = neededBy(world, subject);
   if (needed !== undefined) return needed;
   // An object that does not need the cloud to go does not wait for it.
-  if (subject.deleting && !needsCloudToGo(subject.spec))
-    return { space: 'waiting', reason: 'WaitingForSpace', message: 'The space does not matter any more' };
+  if (subject.deleting && !needsCloudToGo(subject.spec)) return { space: 'notNeeded' };
   const connection = await findConnection(world, subject, signal);
   if ('space' in connection) return connection;
   const { poller } = connection;

@@ -131,7 +131,7 @@ export function neededSpace(object: KubeObject | undefined): ObjectKey | undefin
 }
 
 /** Where the object's cluster is or will be; undefined: its spec cannot be read, and it has none. */
-export function placeOf(object: KubeObject): { readonly space: ObjectKey; readonly id: string } | undefined {
+export function spaceAndIDOf(object: KubeObject): { readonly space: ObjectKey; readonly id: string } | undefined {
   const record = heldRecordOf(object);
   return record === undefined ? undefined : { space: spaceKeyOf(record), id: currentID(record) };
 }

@@ -98,14 +98,12 @@ export async function promotePassword(work: Work): Promise<UserStatusPatch | und
 export async function writeSecret(work: Work, isOwn: boolean): Promise<undefined> {
   const secret = await readConnectionSecret(work);
   if (secret === undefined) return;
-  const found = passwordsIn(secret, work.access, work.subject);
+  const { access, subject, world } = work;
+  const found = passwordsIn(secret, access, subject);
   const passwords = isOwn ? withOwn(found) : found;
-  await write(work, secret, isForeign(work, passwords) ? { ...passwords, next: undefined } : passwords);
-}
-
-/** Reports whether somebody else wrote the coming password, maybe since it was last looked at. */
-export function isForeign({ world, subject }: Work, passwords: Passwords): boolean {
-  return isNextForeign(passwords, subject, world.memory);
+  // Somebody may have written another one there since it was looked at.
+  const isOthers = isNextForeign(passwords, subject, world.memory);
+  await write(work, secret, isOthers ? { ...passwords, next: undefined } : passwords);
 }
 
 /** Removes the coming password: a server refused it for good, and it must not stand in the way of a better one. */

@@ -4,9 +4,9 @@ import type { ServerClient } from '../../database/client.ts';
 import type { Verdict } from '../../database/logins.ts';
 import { confirm } from '../confirm.ts';
 import { type Given, mayHaveTaken, refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
-import { isGone } from '../server/servers.ts';
-import { dropNext, isForeign, readConnectionSecret, secretChanged, type Work } from './act-secret.ts';
-import { passwordsIn } from './content.ts';
+import { isAbsentFromServer } from '../server/servers.ts';
+import { dropNext, readConnectionSecret, secretChanged, type Work } from './act-secret.ts';
+import { isNextForeign, passwordsIn } from './content.ts';
 import { connectionSecretName, type PasswordName, type UserStep, usernameOf } from './observation.ts';
 import { refusalAbout } from './refusal.ts';
 import { DATABASE_USERS } from './resource.ts';
@@ -47,7 +47,7 @@ export async function putPassword(work: Work, { username, password, drifted }: P
   try {
     given = await give(work, value, (client, token) => client.updateUser(token, username, value, signal), attempt);
   } catch (error) {
-    await isGone(error, () => servers.listsUser(access, username, signal));
+    await isAbsentFromServer(error, () => servers.listsUser(access, username, signal));
     return;
   }
   if (given.is === 'refused') return refused(work, password, value, given.error);
@@ -67,7 +67,7 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
   try {
     await servers.asAdmin(access, (client, token) => client.deleteUser(token, username, signal, askedAt), signal);
   } catch (error) {
-    if (await isGone(error, () => servers.listsUser(access, username, signal))) return;
+    if (await isAbsentFromServer(error, () => servers.listsUser(access, username, signal))) return;
     throw error;
   }
   // Once the object is gone, nobody can look any more: so look for the user, whatever the answer says.
@@ -77,12 +77,14 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
 }
 
 async function passwordOf(work: Work, name: PasswordName): Promise<string> {
-  const passwords = passwordsIn(await readConnectionSecret(work), work.access, work.subject);
+  const { access, subject, world } = work;
+  const passwords = passwordsIn(await readConnectionSecret(work), access, subject);
   const value = passwords[name];
   // Somebody may have written another one there since it was looked at.
   const isOthers =
-    value !== undefined && (name === 'next' ? isForeign(work, passwords) : work.access.isFactoryPassword(value));
-  if (value === undefined || isOthers) throw secretChanged(connectionSecretName(work.subject));
+    value !== undefined &&
+    (name === 'next' ? isNextForeign(passwords, subject, world.memory) : access.isFactoryPassword(value));
+  if (value === undefined || isOthers) throw secretChanged(connectionSecretName(subject));
   return value;
 }
 

@@ -4,7 +4,7 @@ import { copySecret, prepareNext, promotePassword, replaceSecret, retireSecret, 
 import { createUser, deleteUser, putPassword } from './act-server.ts';
 import type { UserStatusPatch } from './decide.ts';
 import type { OnServer, UserStep, UserSubject } from './observation.ts';
-import { placeOf } from './observe.ts';
+import { userPlaceOf } from './observe.ts';
 import type { UserWorld } from './world.ts';
 
 /** Carries out one step. Passwords are read and generated here, for this one use. */
@@ -20,7 +20,7 @@ export async function actOnUser(
   }
   if (step.do === 'RetireSecret') return retireSecret(world, subject, step, signal);
   const access = await accessFor(world, subject, step, signal);
-  const work = { world, subject, access, at: placeOf(access), signal };
+  const work = { world, subject, access, at: userPlaceOf(access), signal };
   switch (step.do) {
     case 'PrepareNext':
       return prepareNext(work, step.instead);

@@ -14,7 +14,7 @@ import {
 export function decideDeletion(subject: UserSubject, observation: UserObservation, nowMs: number): UserDecision {
   const { spec } = subject;
   const release: UserDecision = { conditions: 'keep', release: true };
-  if (spec.deletionPolicy === 'Retain') return release;
+  if (spec.deletionPolicy === 'Retain' || observation.server === 'notNeeded') return release;
   const username = usernameOf(subject);
   if (observation.server === 'refused') {
     const message = `User "${username}" cannot be deleted: ${observation.message}. ${LET_GO}`;

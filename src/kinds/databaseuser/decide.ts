@@ -35,6 +35,7 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
   if (subject.deleting) return decideDeletion(subject, observation, nowMs);
   const wrong = wrongSpec(subject);
   if (wrong !== undefined) return stuck(wrong.reason, wrong.message);
+  if (observation.server === 'notNeeded') return { conditions: 'keep' };
   if (observation.server !== 'open') return withoutServer(subject, observation);
   const { claimedBy, at, login } = observation;
   const username = usernameOf(subject);

@@ -4,28 +4,28 @@ import type { Passwords } from './content.ts';
 import { type TriedLogin, type UserSubject, usernameOf } from './observation.ts';
 import type { UserWorld } from './world.ts';
 
-/** Returns which of the Secret's passwords signs in; `any`: the server takes any password, so that this proves nothing. */
+/** Returns which of the Secret's passwords signs in; `anyAccepted`: the server takes any password, so that this proves nothing. */
 export async function findWorking(
   world: UserWorld,
   subject: UserSubject,
   access: OpenServer,
   { current, next }: Passwords,
-  { fresh, any }: Trust,
+  { fresh, trusted }: Trust,
   signal: AbortSignal,
-): Promise<TriedLogin['works'] | 'any'> {
+): Promise<TriedLogin['works'] | 'anyAccepted'> {
   const signsIn = (password: string | undefined, wary: boolean) =>
     password === undefined ? 'no' : trySignIn(world, subject, access, password, { fresh, wary }, signal);
-  const byNext = await signsIn(next, any !== 'both');
-  if (byNext !== 'no') return byNext === 'any' ? 'any' : 'next';
-  const byCurrent = await signsIn(current, any === 'neither');
-  return byCurrent === 'yes' ? 'current' : byCurrent === 'any' ? 'any' : 'none';
+  const byNext = await signsIn(next, trusted !== 'both');
+  if (byNext !== 'no') return byNext === 'anyAccepted' ? 'anyAccepted' : 'next';
+  const byCurrent = await signsIn(current, trusted === 'neither');
+  return byCurrent === 'yes' ? 'current' : byCurrent === 'anyAccepted' ? 'anyAccepted' : 'none';
 }
 
 export interface Trust {
   /** Nothing remembered counts. */
   readonly fresh: boolean;
   /** The passwords for which signing in is enough. Another counts only if one that nobody was ever given does not sign in. */
-  readonly any: 'both' | 'current' | 'neither';
+  readonly trusted: 'both' | 'current' | 'neither';
 }
 
 /** `wary`: if any password signs in, this one's sign-in proves nothing, and is not remembered. */
@@ -36,13 +36,13 @@ async function trySignIn(
   password: string,
   { fresh, wary }: { readonly fresh: boolean; readonly wary: boolean },
   signal: AbortSignal,
-): Promise<'yes' | 'no' | 'any'> {
+): Promise<'yes' | 'no' | 'anyAccepted'> {
   const username = usernameOf({ metadata, spec });
   const login = { username, password };
   const where = whereOf(access.identity, access.endpoint);
   if (!fresh && memory.isProven(key, login, where, clock)) return 'yes';
   if ((await servers.signIn(access, login, signal)) === 'refused') return 'no';
-  if (wary && (await access.logins.acceptsAny(username, random, signal))) return 'any';
+  if (wary && (await access.logins.acceptsAny(username, random, signal))) return 'anyAccepted';
   memory.accepted(key, login, where, clock);
   return 'yes';
 }

@@ -12,7 +12,11 @@ export type UserSubject = Subject<DatabaseUserSpec, DatabaseUserStatus>;
 export type UserDecision = Decision<DatabaseUserStatus, UserStep>;
 
 /** What was seen of one user, without passwords. */
-export type UserObservation = NoServer | UserSeen;
+export type UserObservation =
+  | NoServer
+  /** The object is being deleted, and its user stays, whatever the server holds. */
+  | { readonly server: 'notNeeded' }
+  | UserSeen;
 
 export interface UserSeen {
   readonly server: 'open';

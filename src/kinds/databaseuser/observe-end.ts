@@ -24,7 +24,7 @@ export async function observeEnd(
   const whose = recorded ? 'ours' : await findWhose(world, subject, access, signal);
   if (whose === 'others') return { login: 'ending', whose };
   if (await world.servers.isReserved(access, usernameOf(subject), signal)) return { login: 'reserved' };
-  return whose === 'any' ? { login: 'anyAccepted' } : { login: 'ending', whose };
+  return whose === 'anyAccepted' ? { login: 'anyAccepted' } : { login: 'ending', whose };
 }
 
 /**
@@ -36,15 +36,15 @@ async function findWhose(
   subject: UserSubject,
   access: OpenServer,
   signal: AbortSignal,
-): Promise<'ours' | 'others' | 'unknown' | 'coming' | 'any'> {
+): Promise<'ours' | 'others' | 'unknown' | 'coming' | 'anyAccepted'> {
   const { namespace = '' } = subject.metadata;
   const secret = await world.secrets.read(namespace, connectionSecretName(subject), signal);
   const former = (await formerSecrets(world, subject, signal)).map((each) => each.secret);
   for (const each of [secret, ...former]) {
     if (each === undefined || !isOurSecret(subject, each)) continue;
-    const trust = { fresh: true, any: 'neither' } as const;
+    const trust = { fresh: true, trusted: 'neither' } as const;
     const works = await findWorking(world, subject, access, passwordsIn(each, access, subject), trust, signal);
-    if (works === 'any') return (await isOnServer(world, subject, access, signal)) ? 'any' : 'others';
+    if (works === 'anyAccepted') return (await isOnServer(world, subject, access, signal)) ? 'anyAccepted' : 'others';
     if (works !== 'none') return 'ours';
   }
   if (secret === undefined) return (await isOnServer(world, subject, access, signal)) ? 'unknown' : 'others';

@@ -90,9 +90,9 @@ async function tryLogin(
   const isAwaited = () => isSentLately(world, subject, access, passwords);
   const mayExist = known || isAwaited() || (await isListed());
   // What is not known to be ours does not become ours because a server signs in with any password.
-  const trust = { fresh, any: isAwaited() ? 'both' : known ? 'current' : 'neither' } as const;
+  const trust = { fresh, trusted: isAwaited() ? 'both' : known ? 'current' : 'neither' } as const;
   const works = mayExist ? await findWorking(world, subject, access, passwords, trust, signal) : 'none';
-  if (works === 'any') return { login: 'anyAccepted' };
+  if (works === 'anyAccepted') return { login: 'anyAccepted' };
   const { source, refusal } = await observeSource(world, subject, access, { secret, passwords }, signal);
   // It is on its way until no Secret has it any more, whatever the person says meanwhile: the server may be about to take it.
   if (passwords.next !== undefined && source.is === 'own' && source.coming)

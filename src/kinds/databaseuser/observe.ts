@@ -14,27 +14,17 @@ export async function observeUser(
   signal: AbortSignal,
 ): Promise<UserObservation> {
   // An object whose user stays can go without asking its server.
-  if (subject.deleting && subject.spec.deletionPolicy === 'Retain') return NOT_NEEDED;
+  if (subject.deleting && subject.spec.deletionPolicy === 'Retain') return { server: 'notNeeded' };
   const access = await serverAccess(world, subject, signal);
   if (access.server !== 'open') return { ...access, unchanged: areSecretsAsVerified(world, subject) };
   const claimants = [...world.claimants(access.clusterKey, usernameOf(subject))];
   const claimedBy = firstClaimant(subject, claimants.map(world.user));
-  const seen = { server: 'open', at: placeOf(access), claimedBy } as const;
+  const seen = { server: 'open', at: userPlaceOf(access), claimedBy } as const;
   return { ...seen, login: await loginOf(world, subject, access, seen, signal) };
 }
 
-const NOT_NEEDED: UserObservation = {
-  server: 'waiting',
-  why: 'notReady',
-  reason: 'WaitingForCluster',
-  message: 'The cluster does not matter any more',
-  starting: false,
-  destroyed: false,
-  rests: false,
-};
-
 /** The addresses are sorted, as what is in a Secret must not change with the servers that happen to run. */
-export function placeOf({ clusterName, identity, endpoint, addresses }: OpenServer): UserPlace {
+export function userPlaceOf({ clusterName, identity, endpoint, addresses }: OpenServer): UserPlace {
   const [address = ''] = addresses;
   return { clusterName, identity, endpoint, address, addresses: addresses.toSorted().join(',') };
 }

@@ -33,7 +33,7 @@ export interface ServersOptions {
  * it cannot be deleted now. Servers answer 400 for both, and a proxy before them may answer 404 to anything. So `isListed` decides: if
  * it were wrongly held to be gone, a deletion would leave it behind for good, and a change would be retried for ever without a word.
  */
-export async function isGone(error: unknown, isListed: () => Promise<boolean>): Promise<boolean> {
+export async function isAbsentFromServer(error: unknown, isListed: () => Promise<boolean>): Promise<boolean> {
   if (!(error instanceof ApiError) || (error.kind !== 'notFound' && error.kind !== 'invalid')) throw error;
   if (!(await isListed())) return true;
   if (error.kind === 'invalid') return false;

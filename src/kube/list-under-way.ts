@@ -7,13 +7,13 @@ import { compareVersions, keyOf, type ObjectKey } from './object.ts';
  * `etcdutl snapshot restore --bump-revision`, which leaves the objects their own versions); or the server knows no version as new as what
  * was seen before, and the list asked for what is true now.
  */
-export class Listing<T extends AnyObject> {
+export class ListUnderWay<T extends AnyObject> {
   /** What we have written since a list began that asks for what is true now, and may not know it; undefined: this is no such list. */
   readonly #own: Set<ObjectKey> | undefined;
   readonly #older = new Map<ObjectKey, T>();
 
   /** `before`: a list that failed. Until one succeeds, each that follows one for what is true now counts as one. */
-  constructor(isNewest: boolean, before: Listing<T> | undefined) {
+  constructor(isNewest: boolean, before: ListUnderWay<T> | undefined) {
     this.#own = isNewest ? new Set() : before === undefined ? undefined : before.#own;
   }
 

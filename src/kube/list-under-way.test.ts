@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyObject } from './api.ts';
-import { Listing } from './listing.ts';
+import { ListUnderWay } from './list-under-way.ts';
 
 const object = (name: string, version: number): AnyObject => ({
   metadata: { namespace: 'ns', name, uid: name, resourceVersion: String(version) },
 });
 
 /** What a list of version 100 brings back, where newer versions of these objects are here. */
-function broughtBack(listing: Listing<AnyObject>, here: Readonly<Record<string, number>>): readonly string[] {
+function broughtBack(listing: ListUnderWay<AnyObject>, here: Readonly<Record<string, number>>): readonly string[] {
   for (const name of Object.keys(here)) listing.told(object(name, 1), false);
   const at = (key: string) => {
     const name = key.slice('ns/'.length);
@@ -16,13 +16,16 @@ function broughtBack(listing: Listing<AnyObject>, here: Readonly<Record<string, 
   return [...listing.replacing(at, '100')].map(({ metadata }) => metadata.name);
 }
 
-describe('Listing', () => {
+describe('ListUnderWay', () => {
   it('brings back what it reports instead of versions that it should have', () => {
-    expect(broughtBack(new Listing(false, undefined), { older: 99, same: 100, newer: 101 })).toEqual(['older', 'same']);
+    expect(broughtBack(new ListUnderWay(false, undefined), { older: 99, same: 100, newer: 101 })).toEqual([
+      'older',
+      'same',
+    ]);
   });
 
   it('brings nothing back that it reports again, as new as it is here, nor what is not here any more', () => {
-    const listing = new Listing<AnyObject>(false, undefined);
+    const listing = new ListUnderWay<AnyObject>(false, undefined);
     listing.told(object('caught-up', 5), false);
     listing.told(object('caught-up', 9), true);
     listing.told(object('ended', 5), false);
@@ -33,7 +36,7 @@ describe('Listing', () => {
   });
 
   it('of what is true now brings everything back, except what was written since it began', () => {
-    const listing = new Listing<AnyObject>(true, undefined);
+    const listing = new ListUnderWay<AnyObject>(true, undefined);
     listing.wrote('ns/own');
     expect(broughtBack(listing, { own: 999, other: 999 })).toEqual(['other']);
   });
@@ -42,8 +45,8 @@ describe('Listing', () => {
     ['counts as one of what is true now, with what was written since', true, ['other']],
     ['is like any other', false, []],
   ])('after a failed one, for what is true now: %s', (_what, isNewest, expected) => {
-    const failed = new Listing<AnyObject>(isNewest, undefined);
+    const failed = new ListUnderWay<AnyObject>(isNewest, undefined);
     failed.wrote('ns/own');
-    expect(broughtBack(new Listing(false, failed), { own: 999, other: 999 })).toEqual(expected);
+    expect(broughtBack(new ListUnderWay(false, failed), { own: 999, other: 999 })).toEqual(expected);
   });
 });

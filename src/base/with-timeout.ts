@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** Returns what `work` gives. If that takes longer than `limitMs`, or `signal` aborts, rejects and aborts the signal given to `work`. */
-export async function limited<T>(
+export async function withTimeout<T>(
   clock: Clock,
   limitMs: number,
   work: (limit: AbortSignal) => Promise<T>,
