@@ -51,7 +51,10 @@ export function secretChanged(name: string): TransientError {
 }
 
 /** Writes a coming password beside the one that works, before the server hears of it. */
-export async function prepareNext(work: Work, instead = false): Promise<undefined> {
+export async function prepareNext(
+  work: Work,
+  { instead, isOnly }: Extract<UserStep, { do: 'PrepareNext' }>,
+): Promise<undefined> {
   const { world, subject, signal } = work;
   const { tries } = world.memory;
   const secret = await readConnectionSecret(work);
@@ -60,7 +63,7 @@ export async function prepareNext(work: Work, instead = false): Promise<undefine
   const ref = subject.spec.passwordSecretRef;
   // One that is on its way is finished first: the server may be about to take it.
   const isUnsent = before !== undefined && tries.isUnsent(subject.key, { username, password: before });
-  if (before !== undefined && !((isUnsent || instead) && ref !== undefined)) return;
+  if (before !== undefined && !((isUnsent || instead === true) && ref !== undefined)) return;
   const next =
     ref === undefined
       ? generatePassword(world.random)
@@ -71,6 +74,7 @@ export async function prepareNext(work: Work, instead = false): Promise<undefine
   await write(work, secret, { current, next, answers, mark, own: chosen });
   world.memory.chose(subject.key, ref === undefined ? undefined : { username, password: next });
   tries.prepared(subject.key, { username, password: next });
+  if (isOnly === true && ref === undefined) world.memory.replacements.made(subject.key, world.clock.monotonic());
 }
 
 /** Makes nextPassword, which signed in, the password. */

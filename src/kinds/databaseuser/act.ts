@@ -23,7 +23,7 @@ export async function actOnUser(
   const work = { world, subject, access, at: userPlaceOf(access), signal };
   switch (step.do) {
     case 'PrepareNext':
-      return prepareNext(work, step.instead);
+      return prepareNext(work, step);
     case 'CopySecret':
       return copySecret(work, step.from);
     case 'CreateUser':

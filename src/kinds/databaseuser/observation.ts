@@ -87,6 +87,8 @@ export interface TriedLogin {
   readonly source: PasswordSource;
   /** The refusal of the coming password that `source` would give; undefined: it may be tried. */
   readonly refusal?: Refusal | undefined;
+  /** Somebody else keeps taking generated passwords out of the Secret: for how long none is generated; undefined: one may be. */
+  readonly overwritten?: Refusal | undefined;
   readonly verifyInMs: number | undefined;
 }
 

@@ -124,6 +124,7 @@ async function tryLogin(
     previous: await observePrevious(world, subject, access, secret !== undefined, signal),
     source,
     refusal,
+    overwritten: memory.replacements.pause(subject, connectionSecretName(subject), world.clock.monotonic()),
     verifyInMs: untilNext(memory.verifiedAtMs(subject.key)),
   };
 }

@@ -86,6 +86,28 @@ describe("a person's own password", () => {
   );
 
   it.each([
+    ['another user', { 'mooring.dev/user': 'reporting' }],
+    ['a cluster', { 'mooring.dev/cluster': 'orders' }],
+  ])(
+    'is not one that Mooring wrote for %s: two users that follow each other would swap theirs for ever',
+    async (_, of) => {
+      const bench = await readyUserBench();
+      const before = bench.secret()?.['password'];
+      const labels = { ...of, 'app.kubernetes.io/managed-by': 'mooring' };
+      await bench.putSecret('mine', { password: 'of somebody else' }, { labels });
+      await bench.edit(own);
+      await bench.settle();
+      expect(bench.ready()).toBe('False InvalidPassword');
+      expect(bench.condition()?.message).toMatch(/^Secret "mine" holds a password that Mooring looks after/);
+      expect(bench.secret()?.['password']).toBe(before);
+      expect(bench.works(before)).toBe(true);
+      await bench.putSecret('mine', { password: 'my own' });
+      await bench.until('True LoginWorks');
+      expect(bench.works('my own')).toBe(true);
+    },
+  );
+
+  it.each([
     ['when nothing goes wrong', undefined],
     ['though the server does not answer', { match: { operation: 'updateUser' }, effect: 'reset', times: 1 } as const],
     ['though its answer is lost', { match: { operation: 'updateUser' }, effect: 'lostAnswer', times: 1 } as const],

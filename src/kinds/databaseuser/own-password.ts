@@ -1,5 +1,5 @@
 import { TerminalError, TransientError } from '../../base/errors.ts';
-import { type SecretContents, valuesFrom } from '../secrets.ts';
+import { isManaged, type SecretContents, valuesFrom } from '../secrets.ts';
 import type { OpenServer } from '../server/access.ts';
 import { type Passwords, refusalOfPassword } from './content.ts';
 import type { TriedLogin, UserSubject } from './observation.ts';
@@ -44,6 +44,8 @@ export async function readOwnPassword(
 ): Promise<{ readonly password: string; readonly version: string }> {
   const namespace = metadata.namespace ?? '';
   const secret = await world.secrets.read(namespace, name, signal);
+  // Two users that follow each other's Secrets would swap their passwords for ever, and end all sessions each time.
+  if (secret !== undefined && isManaged(secret)) throw notOwn(name);
   const refuse = (why: string) =>
     new TerminalError('InvalidPassword', `The password in Secret "${name}" under key "${key}" ${why}: change it there`);
   if (secret?.notText.has(key)) throw refuse('is not text (UTF-8)');
@@ -55,4 +57,11 @@ export async function readOwnPassword(
   if (isFactoryPassword(password))
     throw refuse('is the one that new clusters come with, which nobody should sign in with');
   return { password, version: secret?.resourceVersion ?? '' };
+}
+
+function notOwn(name: string): TerminalError {
+  return new TerminalError(
+    'InvalidPassword',
+    `Secret "${name}" holds a password that Mooring looks after, which is not your own: put yours into a Secret that you write, and name that one in passwordSecretRef`,
+  );
 }

@@ -9,6 +9,7 @@ import type { Login, Secrets } from '../secrets.ts';
 import type { ServerWorld } from '../server/access.ts';
 import { PutOff } from '../verification.ts';
 import { type UserSubject, usernameOf } from './observation.ts';
+import { Replacements } from './replacements.ts';
 
 /** Reason of the Event for a user that stays on the server although its object is deleted. */
 export const USER_LEFT = 'UserLeft';
@@ -55,6 +56,7 @@ interface Created {
 /** What only this process remembers. Losing it costs a sign-in, or leaves a user to people, and is never a mistake. */
 export class UserMemory {
   readonly tries = new PasswordTries();
+  readonly replacements = new Replacements();
   readonly #actsSinceMs: ActsSince;
   readonly #accepted = new Map<ObjectKey, Accepted>();
   readonly #written = new Map<ObjectKey, readonly string[]>();
@@ -162,6 +164,7 @@ export class UserMemory {
 
   forget(key: ObjectKey): void {
     this.tries.forget(key);
+    this.replacements.forget(key);
     this.#accepted.delete(key);
     this.#written.delete(key);
     this.#created.delete(key);
