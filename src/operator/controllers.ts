@@ -15,6 +15,7 @@ import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserKind } from '../kinds/databaseuser/index.ts';
 import { concerns as userConcerns } from '../kinds/databaseuser/records.ts';
 import { USER_LEFT, UserMemory } from '../kinds/databaseuser/world.ts';
+import { Elapsed } from '../kinds/elapsed.ts';
 import type { ServerWorld } from '../kinds/server/access.ts';
 import { Servers } from '../kinds/server/servers.ts';
 import { findStatusCondition } from '../kube/condition.ts';
@@ -56,6 +57,7 @@ interface Setting {
   readonly places: SpacePlaces;
   readonly members: SpaceMembers;
   readonly connections: SpaceConnections;
+  readonly leaving: Leaving;
 }
 
 /** Creates one controller per kind, over the same informers and connections, and wires who hears of what. */
@@ -78,13 +80,19 @@ export function createControllers(
   });
   informers.clusters.onChange((key, before, after) => members.changed(key, before, after));
   const connections = connectionsOf(dependencies, informers, wiring, members);
-  const setting: Setting = { share, dependencies, informers, wiring, places, members, connections };
+  const leaving = new Leaving(informers.users, informers.databases, (cluster) => {
+    wiring.notify(`leaving/${cluster}`);
+    const object = informers.clusters.store.get(cluster);
+    tellSpace(object && spaceAndIDOf(object)?.space);
+  });
+  const setting: Setting = { share, dependencies, informers, wiring, places, members, connections, leaving };
 
   const spaces = controllerOfSpaces(setting);
+  const tellSpace = (space: ObjectKey | undefined) => {
+    if (space !== undefined) spaces.enqueueDependents(`spaces/${space}`, 'normal', SOON_MS);
+  };
   const memory = new ClusterMemory(uuid(dependencies.random), (key) => share.actsSinceMs('clusters', key));
-  const clusters = controllerOfClusters(setting, memory, (space) =>
-    spaces.enqueueDependents(`spaces/${space}`, 'normal', SOON_MS),
-  );
+  const clusters = controllerOfClusters(setting, memory, tellSpace);
   const serverWorld = serverWorldOf(setting, (cluster) => {
     memory.verifications.doubt(cluster);
     clusters.queue.add(cluster);
@@ -129,7 +137,16 @@ function connectionsOf(
   });
 }
 
-function controllerOfSpaces({ share, informers, wiring, places, members, connections }: Setting) {
+function controllerOfSpaces({
+  share,
+  dependencies,
+  informers,
+  wiring,
+  places,
+  members,
+  connections,
+  leaving,
+}: Setting) {
   const seen = (space: ObjectKey) => spaceOf(informers.spaces.store.get(space));
   const kind = databaseSpaceKind({
     secrets: wiring.secrets,
@@ -142,19 +159,25 @@ function controllerOfSpaces({ share, informers, wiring, places, members, connect
         ? members.claimedIDs(space, places.get(space))
         : members.heldIDs(space, places.get(space)),
     neededBy: (space) => members.neededBy(space),
+    dependents: (space) => {
+      const each = [...members.of(space)].map((cluster) => leaving.of(cluster));
+      return { leaving: each.flatMap((one) => one.leaving), mayFollow: each.some((one) => one.mayFollow) };
+    },
+    hasDependents: (space) => [...members.of(space)].some((cluster) => leaving.has(cluster)),
+    clock: dependencies.clock,
+    going: new Elapsed(),
   });
   return wiring.controllerOf(kind, informers.spaces, share.gateOf('spaces'));
 }
 
-/** `onNeeded` is called when a space becomes, or stops being, necessary for the end of a cluster. */
+/** `onNeeded` is called when a space becomes, or stops being, necessary for the end of a cluster or of something on its server. */
 function controllerOfClusters(
-  { share, dependencies, informers, wiring, places, connections }: Setting,
+  { share, dependencies, informers, wiring, places, connections, leaving }: Setting,
   memory: ClusterMemory,
-  onNeeded: (space: ObjectKey) => void,
+  onNeeded: (space: ObjectKey | undefined) => void,
 ) {
   const { api, clock, random } = dependencies;
-  const { spaces, clusters, users, databases } = informers;
-  const leaving = new Leaving(users, databases, (cluster) => wiring.notify(`leaving/${cluster}`));
+  const { spaces, clusters } = informers;
   const onDrift = wiring.driftCorrected('DatabaseCluster', clusters);
   const kind = databaseClusterKind({
     api,
@@ -171,16 +194,17 @@ function controllerOfClusters(
     claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
     watches: (namespace) => dependencies.namespaces?.includes(namespace) !== false,
     namespaceLabels: wiring.namespaceLabels,
-    leaving: (key) => leaving.from(key),
-    mayFollow: (key) => leaving.mayFollow(key),
+    dependents: (key) => leaving.of(key),
     onDriftCorrected: (key, { field, desired, observed }) =>
       onDrift(key, field, `It was changed or replaced elsewhere: set ${field} back from ${observed} to ${desired}`),
     onLeft: wiring.warn('DatabaseCluster', CLUSTER_LEFT, clusters),
   });
   const controller = wiring.controllerOf(kind, clusters, share.gateOf('clusters'));
-  clusters.onChange((_key, before, after) => {
-    const [needed, needs] = [neededSpace(before), neededSpace(after)];
-    if (needed !== needs) for (const space of [needed, needs]) if (space !== undefined) onNeeded(space);
+  const neededBy = (key: ObjectKey, object: KubeObject | undefined) =>
+    neededSpace(object) ?? (object !== undefined && leaving.has(key) ? spaceAndIDOf(object)?.space : undefined);
+  clusters.onChange((key, before, after) => {
+    const [needed, needs] = [neededBy(key, before), neededBy(key, after)];
+    if (needed !== needs) for (const space of [needed, needs]) onNeeded(space);
     const left = before !== undefined && after === undefined ? spaceAndIDOf(before) : undefined;
     if (left !== undefined) connections.get(left.space)?.poller.unfollow(left.id);
   });

@@ -39,12 +39,16 @@ test('Leaving names what is being deleted on the server of a cluster, and report
   const leaving = new Leaving(users.informer, databases.informer, (cluster) => told.push(cluster));
   const [stays, goes] = [aUser({}), aUser({ deleting: true })];
   users.change(undefined, stays);
-  expect([leaving.from('shop/orders'), leaving.mayFollow('shop/orders'), told]).toEqual([[], true, []]);
+  expect([leaving.of('shop/orders').leaving, leaving.of('shop/orders').mayFollow, told]).toEqual([
+    [],
+    true,
+    ['shop/orders'],
+  ]);
   users.change(stays, goes);
-  expect(leaving.from('shop/orders')).toEqual(['DatabaseUser shop/app']);
-  expect([leaving.mayFollow('shop/orders'), told]).toEqual([false, ['shop/orders']]);
+  expect(leaving.of('shop/orders').leaving).toEqual(['DatabaseUser shop/app']);
+  expect([leaving.of('shop/orders').mayFollow, told]).toEqual([false, ['shop/orders', 'shop/orders']]);
   users.change(goes, undefined);
-  expect([leaving.from('shop/orders'), told]).toEqual([[], ['shop/orders', 'shop/orders']]);
+  expect([leaving.of('shop/orders').leaving, told]).toEqual([[], Array(3).fill('shop/orders')]);
 });
 
 test('Leaving does not wait for an object that only a finalizer of somebody else still keeps', () => {
@@ -53,16 +57,16 @@ test('Leaving does not wait for an object that only a finalizer of somebody else
   const leaving = new Leaving(users.informer, databases.informer, (cluster) => told.push(cluster));
   const goes = aUser({ deleting: true, finalizers: [USER_FINALIZER, 'example.com/theirs'] });
   users.change(undefined, goes);
-  expect(leaving.from('shop/orders')).toEqual(['DatabaseUser shop/app']);
+  expect(leaving.of('shop/orders').leaving).toEqual(['DatabaseUser shop/app']);
   users.change(goes, aUser({ deleting: true, finalizers: ['example.com/theirs'] }));
-  expect([leaving.from('shop/orders'), told]).toEqual([[], ['shop/orders', 'shop/orders']]);
+  expect([leaving.of('shop/orders').leaving, told]).toEqual([[], ['shop/orders', 'shop/orders']]);
 });
 
 test('Leaving ignores what stays on the server', () => {
   const [users, databases] = [aSource(), aSource()];
   const leaving = new Leaving(users.informer, databases.informer, () => expect.unreachable());
   users.change(undefined, aUser({ deleting: true, deletionPolicy: 'Retain' }));
-  expect([leaving.from('shop/orders'), leaving.mayFollow('shop/orders')]).toEqual([[], false]);
+  expect([leaving.of('shop/orders').leaving, leaving.of('shop/orders').mayFollow]).toEqual([[], false]);
 });
 
 test('Leaving knows that others may follow until the last one is gone', () => {
@@ -72,9 +76,9 @@ test('Leaving knows that others may follow until the last one is gone', () => {
   users.change(undefined, one);
   users.change(undefined, other);
   users.change(one, undefined);
-  expect(leaving.mayFollow('shop/orders')).toBe(true);
+  expect(leaving.of('shop/orders').mayFollow).toBe(true);
   users.change(other, undefined);
-  expect(leaving.mayFollow('shop/orders')).toBe(false);
+  expect(leaving.of('shop/orders').mayFollow).toBe(false);
 });
 
 test('Leaving names databases as well as users, in an order that does not change', () => {
@@ -83,7 +87,7 @@ test('Leaving names databases as well as users, in an order that does not change
   const goes = aUser({ deleting: true });
   users.change(undefined, goes);
   databases.change(undefined, { ...goes, kind: databaseDefinition.kind, status: { name: 'app' } });
-  expect(leaving.from('shop/orders')).toEqual(['Database shop/app', 'DatabaseUser shop/app']);
+  expect(leaving.of('shop/orders').leaving).toEqual(['Database shop/app', 'DatabaseUser shop/app']);
 });
 
 test('Leaving ignores unrelated changes, and notices a move to another cluster', () => {
@@ -96,5 +100,22 @@ test('Leaving ignores unrelated changes, and notices a move to another cluster',
   users.change(goes, labelled);
   expect(told).toEqual(['shop/orders']);
   users.change(labelled, { ...goes, spec: { clusterRef: { name: 'stock' }, deletionPolicy: 'Delete' } });
-  expect([leaving.from('shop/orders'), leaving.from('shop/stock')]).toEqual([[], ['DatabaseUser shop/app']]);
+  expect([leaving.of('shop/orders').leaving, leaving.of('shop/stock').leaving]).toEqual([
+    [],
+    ['DatabaseUser shop/app'],
+  ]);
+});
+
+test('Leaving reports the first one that comes to a cluster and the last one that goes, but none in between', () => {
+  const [users, databases] = [aSource(), aSource()];
+  const told: string[] = [];
+  const leaving = new Leaving(users.informer, databases.informer, (cluster) => told.push(cluster));
+  const [one, other] = [aUser({}), aUser({})];
+  expect(leaving.has('shop/orders')).toBe(false);
+  users.change(undefined, one);
+  users.change(undefined, other);
+  users.change(one, undefined);
+  expect([leaving.has('shop/orders'), told]).toEqual([true, ['shop/orders']]);
+  users.change(other, undefined);
+  expect([leaving.has('shop/orders'), told]).toEqual([false, ['shop/orders', 'shop/orders']]);
 });

@@ -1,6 +1,7 @@
 import { Multimap } from '../base/multimap.ts';
 import { endsOn as databaseEndsOn } from '../kinds/database/records.ts';
 import { endsOn as userEndsOn } from '../kinds/databaseuser/records.ts';
+import type { Dependents } from '../kinds/dependents-first.ts';
 import type { EndsOn } from '../kinds/server/dependents.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import type { Informer } from '../runtime/informer.ts';
@@ -12,21 +13,20 @@ export class Leaving {
   readonly #staying = new Map<ObjectKey, number>();
   readonly #onChange: (cluster: ObjectKey) => void;
 
-  /** `onChange`: one on this cluster begins to go, or is gone. */
+  /** `onChange`: one on this cluster begins to go, or is gone; or the first one came, or the last one went. */
   constructor(users: Informer<KubeObject>, databases: Informer<KubeObject>, onChange: (cluster: ObjectKey) => void) {
     this.#onChange = onChange;
     users.onChange((_key, before, after) => this.#changed(userEndsOn, before, after));
     databases.onChange((_key, before, after) => this.#changed(databaseEndsOn, before, after));
   }
 
-  /** Returns those whose objects are being deleted, as `DatabaseUser shop/app`. */
-  from(cluster: ObjectKey): readonly string[] {
-    return [...this.#going.get(cluster)].toSorted();
+  /** What is on the server of the cluster. */
+  of(cluster: ObjectKey): Dependents {
+    return { leaving: [...this.#going.get(cluster)].toSorted(), mayFollow: this.#staying.has(cluster) };
   }
 
-  /** Reports whether there are others, whose objects may be deleted at any moment. */
-  mayFollow(cluster: ObjectKey): boolean {
-    return this.#staying.has(cluster);
+  has(cluster: ObjectKey): boolean {
+    return this.#staying.has(cluster) || this.#going.has(cluster);
   }
 
   #changed(
@@ -36,12 +36,16 @@ export class Leaving {
   ): void {
     const [was, is] = [endsOn(before), endsOn(after)];
     if (was?.cluster === is?.cluster && was?.leaves === is?.leaves) return;
+    const concerned = [...new Set([was?.cluster, is?.cluster])].filter((cluster) => cluster !== undefined);
+    const had = concerned.map((cluster) => this.has(cluster));
     if (was?.leaves && before !== undefined) this.#going.delete(was.cluster, nameOf(before));
     else if (was !== undefined) this.#count(was.cluster, -1);
     if (is?.leaves && after !== undefined) this.#going.add(is.cluster, nameOf(after));
     else if (is !== undefined) this.#count(is.cluster, 1);
-    if (was?.leaves) this.#onChange(was.cluster);
-    else if (is?.leaves) this.#onChange(is.cluster);
+    concerned.forEach((cluster, index) => {
+      const isGoing = (was?.leaves && was.cluster === cluster) || (is?.leaves && is.cluster === cluster);
+      if (isGoing || this.has(cluster) !== had[index]) this.#onChange(cluster);
+    });
   }
 
   #count(cluster: ObjectKey, by: 1 | -1): void {

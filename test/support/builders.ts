@@ -296,7 +296,17 @@ export function aSpaceObservation(
     canDestroy: true,
     ...changes,
   };
-  return { neededBy: [], keptSecrets: [], staleSecrets: [], freeSecrets: [], leavingSecrets: [], cloud, ...needs };
+  return {
+    neededBy: [],
+    hasDependents: false,
+    goesAfter: undefined,
+    keptSecrets: [],
+    staleSecrets: [],
+    freeSecrets: [],
+    leavingSecrets: [],
+    cloud,
+    ...needs,
+  };
 }
 
 /** The parts of a decision that tables compare: `Ready` as "status reason", the other summary, and what is done. */

@@ -306,11 +306,12 @@ describe('observeCluster() of an object that is being deleted', () => {
   });
 
   describe('while users and databases on it are going too', () => {
-    const leaving = () => ['DatabaseUser shop/app', 'DatabaseUser shop/b', 'Database shop/c', 'Database shop/d'];
+    const leaving = ['DatabaseUser shop/app', 'DatabaseUser shop/b', 'Database shop/c', 'Database shop/d'];
+    const dependents = () => ({ leaving, mayFollow: false });
     /** The time since it was first seen that it goes. */
     const afterwards = (ms: number) => {
       const clock = { now: () => Number.NaN, monotonic: () => 5_000_000 + ms, after: () => () => {} };
-      return { leaving, clock };
+      return { dependents, clock };
     };
     const kept = aCluster().with({ deletionPolicy: 'Retain' }).healthy().deleting();
 
@@ -333,17 +334,19 @@ describe('observeCluster() of an object that is being deleted', () => {
 
     it('is needed for some seconds while others on it may follow', async () => {
       const bench = await kindBench();
-      const alone = (ms: number) => ({ ...afterwards(ms), leaving: () => [], mayFollow: () => true });
+      const alone = (ms: number) => ({ ...afterwards(ms), dependents: () => ({ leaving: [], mayFollow: true }) });
       expect(await observe(bench, kept, alone(0))).toMatchObject({ space: 'needed', forMs: 5_000 });
       expect(await observe(bench, kept, alone(1_000))).toMatchObject({ space: 'needed', forMs: 4_000 });
       expect(await observe(bench, kept, alone(5_000))).toEqual({ space: 'notNeeded' });
-      expect(await observe(bench, kept, { ...alone(1_000), mayFollow: () => false })).toEqual({ space: 'notNeeded' });
+      expect(
+        await observe(bench, kept, { ...alone(1_000), dependents: () => ({ leaving: [], mayFollow: false }) }),
+      ).toEqual({ space: 'notNeeded' });
     });
 
     it('is not needed if it is destroyed with them, or no server answers', async () => {
       const bench = await kindBench();
       const destroyed = kept.with({ deletionPolicy: 'Delete' });
-      expect(await observe(bench, destroyed, { leaving })).toMatchObject({ space: 'seen' });
+      expect(await observe(bench, destroyed, { dependents })).toMatchObject({ space: 'seen' });
       const asleep = aCluster().with({ deletionPolicy: 'Retain' }).owned().deleting();
       expect(await observe(bench, asleep, afterwards(1_000))).not.toMatchObject({ space: 'needed' });
     });

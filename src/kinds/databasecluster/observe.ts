@@ -4,6 +4,7 @@ import { objectKey } from '../../kube/object.ts';
 import { OBSERVING } from '../../kube/summary.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
+import { dependentsFirst, WAITING_FOR_DEPENDENTS } from '../dependents-first.ts';
 import { createIt } from '../missing.ts';
 import { admitIt, admits } from '../namespaces.ts';
 import { claimantsOf, firstClaimant, spaceKeyOf } from './claimants.ts';
@@ -83,28 +84,17 @@ export async function observeCluster(
 
 const WANTED = { Running: 'running', Suspended: 'suspended' } as const;
 
-/** If all are deleted together, what is on a cluster that stays goes first: without the cluster's object nobody could delete it. */
+/** What is on a cluster that stays goes first. */
 function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | undefined {
   const { spec, status } = subject;
   const usable = isStatusConditionTrue(status.conditions, 'Available');
   if (!subject.deleting || destroys(spec) || !usable) return undefined;
   const sinceMs = world.memory.going.begin(subject, world.clock.monotonic());
-  const leaving = sinceMs < LEAVING_MS ? world.leaving(subject.key) : [];
-  const reason = 'WaitingForDependents';
-  if (leaving.length > 0) {
-    const named = leaving.slice(0, 3).join(', ') + (leaving.length > 3 ? ` and ${leaving.length - 3} more` : '');
-    const message = `Waiting for objects on the cluster that are being deleted too, as they go first: ${named}. Mooring waits two minutes at most`;
-    return { space: 'needed', reason, message, forMs: LEAVING_MS - sinceMs };
-  }
-  if (sinceMs >= FOLLOWING_MS || !world.mayFollow(subject.key)) return undefined;
-  const message =
-    'Waiting a few seconds to see whether users and databases on the cluster are deleted too: they go first';
-  return { space: 'needed', reason, message, forMs: FOLLOWING_MS - sinceMs };
+  const wait = dependentsFirst(world.dependents(subject.key), sinceMs, 'the cluster', FOLLOWING_MS);
+  return wait && { space: 'needed', reason: WAITING_FOR_DEPENDENTS, ...wait };
 }
 
-/** Whatever keeps users and databases from going, the cluster's object does not wait for them for ever. */
-const LEAVING_MS = 120_000;
-/** Whoever deletes everything at once deletes one object after the other. */
+/** For how long an object of a cluster that stays waits for others that may follow it. */
 const FOLLOWING_MS = 5_000;
 
 type WithoutSpace = Exclude<ClusterObservation, SpaceSeen>;

@@ -7,6 +7,7 @@ import { type ActsSince, Attempts } from '../attempts.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import type { SpacePlaces } from '../databasespace/places.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
+import type { Dependents } from '../dependents-first.ts';
 import { Elapsed } from '../elapsed.ts';
 import { PasswordTries } from '../password-tries.ts';
 import type { Secrets } from '../secrets.ts';
@@ -45,10 +46,8 @@ export interface ClusterWorld {
     name: string,
     signal: AbortSignal,
   ) => Promise<Readonly<Record<string, string>> | undefined>;
-  /** Users and databases that are being deleted on the cluster's server, as `DatabaseUser app`. */
-  readonly leaving: (key: ObjectKey) => readonly string[];
-  /** Whether the cluster has others that would be deleted on its server if their objects were deleted. */
-  readonly mayFollow: (key: ObjectKey) => boolean;
+  /** What on the cluster's server is deleted with its object. */
+  readonly dependents: (key: ObjectKey) => Dependents;
   readonly memory: ClusterMemory;
   /** A change that came from elsewhere was undone. */
   readonly onDriftCorrected: (key: ObjectKey, difference: Difference) => void;

@@ -350,6 +350,33 @@ describe('decideSpace()', () => {
     );
   });
 
+  it.each([false, true])(
+    'has its finalizer if something on a server is deleted with its object (%s)',
+    (hasDependents) => {
+      expect(decideSpace(ready.subject, aSpaceObservation({}, { hasDependents })).hold).toBe(hasDependents);
+    },
+  );
+
+  it('stays a while for what is being deleted on the servers of its clusters, whatever else is wrong', () => {
+    const goesAfter = { message: 'Waiting for DatabaseUser shop/app', forMs: 7_000 };
+    const error = apiError('unreachable');
+    const observation = aSpaceObservation({ listError: error, exchanged: false }, { goesAfter });
+    const decision = decideSpace(ready.but({ deleting: true }).subject, observation);
+    expect(outline(decision)).toEqual({
+      ready: 'Unknown WaitingForDependents',
+      summary: 'Reconciling',
+      steps: [],
+      comesBack: '7000 ms',
+    });
+    expect(conditionOf(decision, 'Ready')?.message).toBe(goesAfter.message);
+  });
+
+  it('names the clusters whose deletion needs it rather than what is on them', () => {
+    const needs = { neededBy: ['shop/orders'], goesAfter: { message: 'Waiting', forMs: 7_000 } };
+    const decision = decideSpace(ready.but({ deleting: true }).subject, aSpaceObservation({}, needs));
+    expect(outline(decision).ready).toBe('Unknown InUse');
+  });
+
   it('goes when nothing needs it', () => {
     const observation = { ...aSpaceObservation({}, { keptSecrets: ['cloud-admin'] }), cloud: undefined };
     const decision = decideSpace(ready.but({ deleting: true }).subject, observation);

@@ -5,6 +5,7 @@ import { type ConditionUpdate, findStatusCondition, toldBefore } from '../../kub
 import { failureOf } from '../../kube/failure.ts';
 import { failed, failing, OBSERVING, particulars, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
+import { WAITING_FOR_DEPENDENTS } from '../dependents-first.ts';
 import type { CloudSeen, NotConnected, SpaceObservation, SpaceSubject } from './observe.ts';
 import type { DatabaseSpaceStatus } from './schema.ts';
 
@@ -18,10 +19,11 @@ export interface SpaceStep {
 
 /**
  * Whatever deleting a cluster will need stays, that is the space and its Secrets, even if a whole namespace is deleted in any order.
- * What nothing needs any more goes at once.
+ * If all are deleted together, the space also stays for what is on servers of clusters that stay. What nothing needs any more goes at
+ * once.
  */
 export function decideSpace(subject: SpaceSubject, observation: SpaceObservation, nowMs: number): SpaceDecision {
-  const { neededBy, keptSecrets, staleSecrets, freeSecrets, cloud } = observation;
+  const { neededBy, hasDependents, goesAfter, keptSecrets, staleSecrets, freeSecrets, cloud } = observation;
   const needed = neededBy.length > 0;
   const free = (names: readonly string[]) => names.map((name): SpaceStep => ({ do: 'FreeSecret', name }));
   const freeAll = free([...keptSecrets, ...staleSecrets]);
@@ -38,15 +40,22 @@ export function decideSpace(subject: SpaceSubject, observation: SpaceObservation
     ...decided,
     ...(retry === undefined || isToldFirst ? {} : { retry }),
     status: { ...decided.status, keptSecrets: names.length === 0 ? null : names },
-    hold: needed,
+    hold: needed || hasDependents,
     steps,
     ...(isToldFirst ? { requeueAfterMs: 0 } : {}),
   };
   if (!subject.deleting) return decision;
+  const told = decided.conditions === 'keep' ? [] : decided.conditions;
+  if (!needed && goesAfter !== undefined)
+    return {
+      conditions: [...reconciling(WAITING_FOR_DEPENDENTS, goesAfter.message), ...particulars(told)],
+      status: decision.status,
+      requeueAfterMs: goesAfter.forMs,
+    };
   const message = `This space, which is being deleted, stays until these DatabaseClusters are gone, as deleting them needs it: ${listed(neededBy)}`;
   return {
     ...decision,
-    conditions: inUse(decided.conditions === 'keep' ? [] : decided.conditions, message),
+    conditions: inUse(told, message),
     steps: [],
   };
 }

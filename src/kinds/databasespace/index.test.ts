@@ -4,7 +4,9 @@ import { placesOf } from '../../../test/support/places.ts';
 import { secretsOf } from '../../../test/support/secrets.ts';
 import { SECRETS } from '../../kube/api.ts';
 import { FakeKube } from '../../sandbox/fake-kube.ts';
+import { virtualClock } from '../../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
+import { Elapsed } from '../elapsed.ts';
 import { createSecrets, type Secrets } from '../secrets.ts';
 import type { SpaceConnections } from './connection.ts';
 import { databaseSpaceKind } from './index.ts';
@@ -19,6 +21,10 @@ test('DatabaseSpaces of one namespace take turns with those of others', () => {
     versionsDue: new Set(),
     claimedIDs: () => new Set(),
     neededBy: () => [],
+    dependents: () => ({ leaving: [], mayFollow: false }),
+    hasDependents: () => false,
+    clock: virtualClock(),
+    going: new Elapsed(),
   });
   const { metadata, spec } = aSpace().subject;
   const groupOf = (namespace: string, name: string) =>
@@ -46,6 +52,10 @@ test("a DatabaseSpace that is abandoned releases its Secrets, and nobody else's"
     versionsDue: new Set(),
     claimedIDs: () => new Set(),
     neededBy: () => [],
+    dependents: () => ({ leaving: [], mayFollow: false }),
+    hasDependents: () => false,
+    clock: virtualClock(),
+    going: new Elapsed(),
   });
   await kind.abandon?.({ metadata, status: { observedGeneration: 1 } });
   const left = kube.all(SECRETS).map((secret) => [secret.metadata.name, secret.metadata.finalizers]);

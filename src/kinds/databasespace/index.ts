@@ -40,6 +40,7 @@ export function databaseSpaceKind(
     forget: (key) => {
       world.connections.disconnect(key);
       world.connectedWith.delete(key);
+      world.going.forget(key);
       world.versionsDue.delete(key);
     },
   };

@@ -7,6 +7,7 @@ import { FakeKube } from '../../sandbox/fake-kube.ts';
 import { virtualClock } from '../../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
 import { createSimulator } from '../../simulator/simulator.ts';
+import { Elapsed } from '../elapsed.ts';
 import { createSecrets } from '../secrets.ts';
 import { SpaceConnections } from './connection.ts';
 import { observeSpace, type SpaceWorld, secretFinalizer, secretNames } from './observe.ts';
@@ -31,6 +32,10 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
     places: placesOf({ 'shop/production': aSpace().subject.spec }),
     claimedIDs: () => new Set(['orders']),
     neededBy: () => [],
+    dependents: () => ({ leaving: [], mayFollow: false }),
+    hasDependents: () => false,
+    clock,
+    going: new Elapsed(),
     connectedWith: new Map(),
     versionsDue: new Set(),
     ...changes,
@@ -309,6 +314,21 @@ describe('observeSpace()', () => {
     const space = aSpace().but({ deleting: true, status: { observedGeneration: 1, keptSecrets: ['cloud-admin'] } });
     const { keptSecrets } = await observeSpace({ ...world, secrets: behind }, space.subject, signal);
     expect(keptSecrets).toEqual(['cloud-admin']);
+  });
+
+  it.each([
+    [{ leaving: ['DatabaseUser shop/app'], mayFollow: true }, 120_000],
+    [{ leaving: [], mayFollow: true }, 30_000],
+    [{ leaving: [], mayFollow: false }, 0],
+  ])('waits for %j for %i ms at most when it is being deleted', async (dependents, atMostMs) => {
+    let nowMs = 7_000;
+    const clock = { monotonic: () => nowMs };
+    const { observeAny } = await bench({ clock, dependents: () => dependents });
+    expect((await observeAny()).goesAfter).toBeUndefined();
+    const deleting = aSpace().but({ deleting: true });
+    expect((await observeAny(deleting)).goesAfter?.forMs ?? 0).toBe(atMostMs);
+    nowMs += atMostMs;
+    expect(await observeAny(deleting)).toMatchObject({ goesAfter: undefined, cloud: undefined });
   });
 
   it('does not try to keep a Secret that is being deleted already', async () => {

@@ -1,9 +1,12 @@
 import { ApiError, isHeldBack } from '../../base/api-error.ts';
+import type { Clock } from '../../base/clock.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import { GROUP } from '../../base/group.ts';
 import { isRefusedExchange } from '../../cloud/token.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import type { Subject } from '../../runtime/kind.ts';
+import { type Dependents, dependentsFirst } from '../dependents-first.ts';
+import type { Elapsed } from '../elapsed.ts';
 import { isManaged, loginFrom, type Secrets } from '../secrets.ts';
 import type { SpaceConnection, SpaceConnections } from './connection.ts';
 import { credentialsFrom, severalMissing } from './credentials.ts';
@@ -24,6 +27,10 @@ export interface UnmanagedCluster {
 export interface SpaceObservation {
   /** DatabaseClusters, `namespace/name`, whose deletion will need this space. */
   readonly neededBy: readonly string[];
+  /** Something on the server of a cluster of this space is deleted with its object, which needs the space. */
+  readonly hasDependents: boolean;
+  /** It is being deleted, and such objects go first: what to say, and for how long. */
+  readonly goesAfter: ReturnType<typeof dependentsFirst>;
   /** Secrets that the spec names and that are kept from being deleted. */
   readonly keptSecrets: readonly string[];
   /** Secrets that are still kept although the spec no longer names them. */
@@ -77,6 +84,12 @@ export interface SpaceWorld {
   readonly claimedIDs: (space: ObjectKey, by: ObjectKey) => ReadonlySet<string>;
   /** DatabaseClusters that cannot be deleted without the space. */
   readonly neededBy: (space: ObjectKey) => readonly ObjectKey[];
+  /** What on servers of the space's clusters is deleted with its object. */
+  readonly dependents: (space: ObjectKey) => Dependents;
+  readonly hasDependents: (space: ObjectKey) => boolean;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** For how long spaces have been going. */
+  readonly going: Elapsed;
   /** The versions of the object and its Secrets when the space was last connected. */
   readonly connectedWith: Map<ObjectKey, string>;
   /** Spaces whose versions must be read again: those in the status may be of another cloud. */
@@ -95,14 +108,28 @@ export async function observeSpace(
   const kept = await world.secrets.keptBy(namespace, secretFinalizer(subject), subject.status.keptSecrets ?? []);
   const names = secretNames(subject.spec);
   const neededBy = world.neededBy(subject.key);
+  const goesAfter = subject.deleting ? goesAfterDependents(world, subject) : undefined;
   return {
     neededBy,
+    hasDependents: world.hasDependents(subject.key),
+    goesAfter,
     keptSecrets: kept.filter((name) => names.includes(name)),
     staleSecrets: kept.filter((name) => !names.includes(name)),
     freeSecrets: names.filter((name) => !kept.includes(name) && world.secrets.canBeKept(namespace, name)),
     leavingSecrets: names.filter((name) => world.secrets.isLeaving(namespace, name)),
-    cloud: subject.deleting && neededBy.length === 0 ? undefined : await observeCloud(world, subject, signal),
+    cloud:
+      subject.deleting && neededBy.length === 0 && goesAfter === undefined
+        ? undefined
+        : await observeCloud(world, subject, signal),
   };
+}
+
+/** For how long it waits for users and databases that may follow it. Nobody misses it so soon, and an API server may restart meanwhile. */
+const FOLLOWING_MS = 30_000;
+
+function goesAfterDependents(world: SpaceWorld, subject: SpaceSubject): SpaceObservation['goesAfter'] {
+  const sinceMs = world.going.begin(subject, world.clock.monotonic());
+  return dependentsFirst(world.dependents(subject.key), sinceMs, 'clusters of this space', FOLLOWING_MS);
 }
 
 /** Each space has its own finalizer, as a Secret may serve several. */

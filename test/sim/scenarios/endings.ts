@@ -1,6 +1,9 @@
 import { MINUTE_MS } from '../people.ts';
 import { isReady, running, type Scenario } from '../scenario.ts';
-import { USERS } from '../view.ts';
+import { KINDS, SPACES, USERS } from '../view.ts';
+import type { World } from '../world.ts';
+
+const isHeld = ({ view }: World) => view.object('production', SPACES)?.metadata.finalizers !== undefined;
 
 /** Scenarios of how an object is deleted, and what happens to its cluster. */
 export const ENDINGS: readonly Scenario[] = [
@@ -106,6 +109,28 @@ export const ENDINGS: readonly Scenario[] = [
     ends: ({ view }) => view.isEmpty() || view.ready() === 'False DeletionBlocked',
     mayEndElsewhere: true,
     without: ['wrongToken'],
+  },
+  {
+    // As with kubectl delete of one file: the user is removed from the server, though the cluster stays and the space goes first.
+    name: 'all-deleted-space-first',
+    prepare: async (world) => {
+      await running(world);
+      await world.people.create(USERS, 'app', { clusterRef: { name: 'orders' } });
+      await world.until(() => isReady(world, 'app', USERS) && isHeld(world), 'app is Ready, and the space is held');
+    },
+    act: async ({ clock, people }) => {
+      people.remove('production', SPACES);
+      await clock.advance(50);
+      people.remove();
+      await clock.advance(50);
+      people.remove('app', USERS);
+    },
+    ends: ({ view }) =>
+      KINDS.every((resource) => view.objects(resource).length === 0) &&
+      view.cluster()?.status === 'running' &&
+      view.cluster()?.database.users.has('app') === false,
+    // Two minutes without the server, or seconds without news of the others, and the user stays there: an Event says so.
+    without: ['serverOutage', 'stale', 'gap', 'oldList', 'restart', 'sleep'],
   },
   {
     name: 'retain-and-adopt-again',
