@@ -6,8 +6,6 @@ export interface Dependents {
   readonly mayFollow: boolean;
 }
 
-/** Reason of Ready while an object waits for these. */
-export const WAITING_FOR_DEPENDENTS = 'WaitingForDependents';
 /** Whatever keeps users and databases from going, nothing waits for them for ever. */
 const LEAVING_MS = 120_000;
 const SHOWN = 3;

@@ -233,14 +233,19 @@ describe.concurrent('deleting a user', () => {
     await waitUntil(isGone, { what: 'the namespace is gone', timeoutMs: 50_000 });
   });
 
-  test('removes it from the server before the object of a retained cluster goes, whichever is deleted first', async (context) => {
-    const site = await ready(context);
-    const { namespace } = site;
-    await mustKubectl(['delete', 'dbc/orders', 'dbu/app', '--wait=false', '--namespace', namespace]);
-    await Promise.all([site.gone('DatabaseUser'), site.gone('DatabaseCluster')]);
-    expect(usersOf(site)).toEqual(['admin']);
-    expect((await site.events()).filter(({ reason }) => reason === 'UserLeft')).toEqual([]);
-  });
+  test.for([{ order: ['dbc/orders', 'dbu/app'] }, { order: ['dbs/production', 'dbc/orders', 'dbu/app'] }])(
+    'removes it from the server before what it needs there goes, deleted in the order $order',
+    async ({ order }, context) => {
+      const site = await ready(context);
+      const { namespace } = site;
+      const isHeld = async () => (await site.get('DatabaseSpace'))?.metadata.finalizers !== undefined;
+      await waitUntil(isHeld, { what: 'the space has its finalizer' });
+      await mustKubectl(['delete', ...order, '--wait=false', '--namespace', namespace]);
+      await Promise.all([site.gone('DatabaseUser'), site.gone('DatabaseCluster')]);
+      expect(usersOf(site)).toEqual(['admin']);
+      expect((await site.events()).filter(({ reason }) => reason === 'UserLeft')).toEqual([]);
+    },
+  );
 
   test('does not wait for a cluster that is gone, nor for its admin Secret', async (context) => {
     const site = await ready(context);

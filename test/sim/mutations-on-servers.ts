@@ -287,6 +287,18 @@ export const ON_SERVERS: readonly Mutation[] = [
     ],
     hunt: ['tenant-namespace-deleted'],
   },
+  {
+    name: 'space-goes-first',
+    about: 'A space that is deleted together with users does not wait for them',
+    changes: [
+      [
+        'kinds/databasespace/observe.ts',
+        'const goesAfter = subject.deleting ? goesAfterDependents(world, subject) : undefined;',
+        'const goesAfter = undefined;',
+      ],
+    ],
+    hunt: ['all-deleted-space-first'],
+  },
 ];
 
 /** Plans that strike each of the first looks with `missing`. */

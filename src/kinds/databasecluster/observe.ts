@@ -4,7 +4,7 @@ import { objectKey } from '../../kube/object.ts';
 import { OBSERVING } from '../../kube/summary.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
-import { dependentsFirst, WAITING_FOR_DEPENDENTS } from '../dependents-first.ts';
+import { dependentsFirst } from '../dependents-first.ts';
 import { createIt } from '../missing.ts';
 import { admitIt, admits } from '../namespaces.ts';
 import { claimantsOf, firstClaimant, spaceKeyOf } from './claimants.ts';
@@ -91,7 +91,7 @@ function neededBy(world: ClusterWorld, subject: ClusterSubject): WithoutSpace | 
   if (!subject.deleting || destroys(spec) || !usable) return undefined;
   const sinceMs = world.memory.going.begin(subject, world.clock.monotonic());
   const wait = dependentsFirst(world.dependents(subject.key), sinceMs, 'the cluster', FOLLOWING_MS);
-  return wait && { space: 'needed', reason: WAITING_FOR_DEPENDENTS, ...wait };
+  return wait && { space: 'needed', reason: 'WaitingForDependents', ...wait };
 }
 
 /** For how long an object of a cluster that stays waits for others that may follow it. */

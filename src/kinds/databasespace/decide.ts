@@ -5,7 +5,6 @@ import { type ConditionUpdate, findStatusCondition, toldBefore } from '../../kub
 import { failureOf } from '../../kube/failure.ts';
 import { failed, failing, OBSERVING, particulars, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
-import { WAITING_FOR_DEPENDENTS } from '../dependents-first.ts';
 import type { CloudSeen, NotConnected, SpaceObservation, SpaceSubject } from './observe.ts';
 import type { DatabaseSpaceStatus } from './schema.ts';
 
@@ -48,7 +47,7 @@ export function decideSpace(subject: SpaceSubject, observation: SpaceObservation
   const told = decided.conditions === 'keep' ? [] : decided.conditions;
   if (!needed && goesAfter !== undefined)
     return {
-      conditions: [...reconciling(WAITING_FOR_DEPENDENTS, goesAfter.message), ...particulars(told)],
+      conditions: [...reconciling('WaitingForDependents', goesAfter.message), ...particulars(told)],
       status: decision.status,
       requeueAfterMs: goesAfter.forMs,
     };
