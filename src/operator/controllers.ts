@@ -82,8 +82,9 @@ export function createControllers(
   const connections = connectionsOf(dependencies, informers, wiring, members);
   const leaving = new Leaving(informers.users, informers.databases, (cluster) => {
     wiring.notify(`leaving/${cluster}`);
-    const object = informers.clusters.store.get(cluster);
-    tellSpace(object && spaceAndIDOf(object)?.space);
+    // Before that there may be thousands, and every space is looked at when work begins.
+    const isKnown = informers.users.hasSynced() && informers.databases.hasSynced();
+    if (isKnown) tellSpace(neededSpace(informers.clusters.store.get(cluster), true));
   });
   const setting: Setting = { share, dependencies, informers, wiring, places, members, connections, leaving };
 
@@ -200,10 +201,8 @@ function controllerOfClusters(
     onLeft: wiring.warn('DatabaseCluster', CLUSTER_LEFT, clusters),
   });
   const controller = wiring.controllerOf(kind, clusters, share.gateOf('clusters'));
-  const neededBy = (key: ObjectKey, object: KubeObject | undefined) =>
-    neededSpace(object) ?? (object !== undefined && leaving.has(key) ? spaceAndIDOf(object)?.space : undefined);
   clusters.onChange((key, before, after) => {
-    const [needed, needs] = [neededBy(key, before), neededBy(key, after)];
+    const [needed, needs] = [before, after].map((object) => neededSpace(object, leaving.has(key)));
     if (needed !== needs) for (const space of [needed, needs]) onNeeded(space);
     const left = before !== undefined && after === undefined ? spaceAndIDOf(before) : undefined;
     if (left !== undefined) connections.get(left.space)?.poller.unfollow(left.id);

@@ -37,7 +37,7 @@ describe('SpaceMembers.neededBy() and neededSpace()', () => {
   ])('name an object %s, or not', (_, builder, needs) => {
     const object = objectOf(builder);
     expect(membersWith(object).neededBy(SPACE)).toEqual(needs ? ['shop/orders'] : []);
-    expect(neededSpace(object)).toBe(needs ? SPACE : undefined);
+    expect([neededSpace(object, false), neededSpace(object, true)]).toEqual([needs ? SPACE : undefined, SPACE]);
     expect(membersWith(objectOf(builder, false)).neededBy(SPACE)).toEqual([]);
   });
 });
@@ -61,7 +61,7 @@ describe('A DatabaseCluster whose spec cannot be read any more', () => {
     ['says nothing of its space', unreadable(ours.owned(), { spaceRef: 'production' }), false],
   ])('needs its space if it %s, or not', (_, object, needs) => {
     expect(membersWith(object).neededBy(SPACE)).toEqual(needs ? ['shop/orders'] : []);
-    expect(neededSpace(object)).toBe(needs ? SPACE : undefined);
+    expect(neededSpace(object, false)).toBe(needs ? SPACE : undefined);
   });
 
   it.each([

@@ -124,10 +124,10 @@ function needsSpace(cluster: HeldRecord): boolean {
   return isHeld && (unread?.has('deletionPolicy') || needsCloudToGo(spec));
 }
 
-/** The space that deleting the object needs; undefined: it needs none. */
-export function neededSpace(object: KubeObject | undefined): ObjectKey | undefined {
+/** The space that deleting the object needs, or what is on its server (`hasDependents`); undefined: nothing needs it. */
+export function neededSpace(object: KubeObject | undefined, hasDependents: boolean): ObjectKey | undefined {
   const record = heldRecordOf(object);
-  return record !== undefined && needsSpace(record) ? spaceKeyOf(record) : undefined;
+  return record !== undefined && (hasDependents || needsSpace(record)) ? spaceKeyOf(record) : undefined;
 }
 
 /** Where the object's cluster is or will be; undefined: its spec cannot be read, and it has none. */
