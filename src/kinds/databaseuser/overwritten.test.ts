@@ -69,3 +69,17 @@ it('Passwords that the server refused before a person changed the object do not 
   await bench.settle();
   expect(bench.ready()).toBe('True LoginWorks');
 });
+
+it("A person's own password is not held up by generated ones that were overwritten before", async () => {
+  const bench = await readyUserBench();
+  for (let round = 0; round < 6; round++) {
+    bench.removeSecret('app-connection');
+    await bench.settle();
+  }
+  expect(bench.ready()).toBe('False PasswordOverwritten');
+  await bench.putSecret('mine', { password: 'my own' });
+  await bench.edit({ passwordSecretRef: { name: 'mine' } });
+  await bench.settle();
+  expect(bench.ready()).toBe('True LoginWorks');
+  expect(bench.works('my own')).toBe(true);
+});
