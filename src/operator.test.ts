@@ -129,6 +129,27 @@ test.each([
   await running;
 });
 
+test('createOperator() that stands by is ready again ten seconds after it last failed to read the Lease', async () => {
+  const world = aWorld();
+  const lease = { namespace: 'system', name: 'mooring' };
+  const one = anOperator(world, 1, lease);
+  await world.clock.advance(5_000);
+  let isGranted = false;
+  const get = world.api.get.bind(world.api);
+  // The holder only writes the Lease.
+  world.api.get = (...given) =>
+    given[0] === LEASES && !isGranted ? Promise.reject(new KubeError('no', { status: 500 })) : get(...given);
+  const two = anOperator(world, 2, lease);
+  await world.clock.advance(30_000);
+  expect(two.operator.notReady()).toBe('Waiting for its Lease: no');
+  isGranted = true;
+  await world.clock.advance(11_000);
+  expect([two.operator.notReady(), two.operator.acts()]).toEqual([undefined, false]);
+  for (const { stop } of [two, one]) stop.abort();
+  await world.clock.advance(30_000);
+  await Promise.all([one.running, two.running]);
+});
+
 const NO_LOGIN =
   /^The API server has not accepted this operator's login for 2 minutes \(401\), .* ServiceAccount is gone/;
 

@@ -61,12 +61,18 @@ describe.each([true, false])('With an API that streams lists (%s)', (streams) =>
   });
   const silent: ScriptedWatch = { end: 'close', afterMs: 240_000 };
 
-  test('A reflector whose silent watches are closed every minute notices that the server was restored to an older state', async () => {
-    const idle: ScriptedWatch = { end: 'close', afterMs: 60_000 };
-    const { clock, calls } = aReflector([page(7), tooLarge, page(5)], [idle, idle, OPEN]);
-    await clock.advance(300_000);
-    expect(calls.slice(-4)).toEqual(['watch 7', 'list 7', 'list -', 'watch 5']);
-  });
+  test.each([
+    ['closed', 'close'],
+    ['cut by a proxy', new HttpError('lost', 'other side closed')],
+  ] as const)(
+    'A reflector whose silent watches are %s every minute notices that the server was restored to an older state',
+    async (_how, end) => {
+      const idle: ScriptedWatch = { end, afterMs: 60_000 };
+      const { clock, calls } = aReflector([page(7), tooLarge, page(5)], [idle, idle, OPEN]);
+      await clock.advance(300_000);
+      expect(calls.slice(-4)).toEqual(['watch 7', 'list 7', 'list -', 'watch 5']);
+    },
+  );
 
   test('A reflector whose watch is silent notices that the server was restored to an older state, and lists the present one', async () => {
     const { clock, calls, events } = aReflector([page(7), tooLarge, page(5, [object('a', 4)])], [silent, OPEN]);
@@ -259,7 +265,7 @@ describe.each([true, false])('With an API that streams lists (%s)', (streams) =>
     ['are cut off after a minute', new HttpError('lost', 'Connection reset'), 60_000],
     ['are answered 429', new KubeError('not now', { status: 429 }), 0],
   ])('A reflector whose watches all %s goes on without a list', async (_how, end, afterMs) => {
-    const { clock, calls } = aReflector([page(7)], [{ end, afterMs }]);
+    const { clock, calls } = aReflector([page(7)], [{ events: [added('a', 8)], end, afterMs }]);
     await clock.advance(3_600_000);
     expect(calls.length).toBeGreaterThan(40);
     expect(calls.filter((call) => call.startsWith('list'))).toEqual(['list -']);
@@ -363,8 +369,8 @@ describe.each([true, false])('With an API that streams lists (%s)', (streams) =>
   test.each([
     ['watch that the server closed after two seconds', { end: 'close', afterMs: 2_000 }, 2_000],
     [
-      'watch that broke after two minutes',
-      { end: new HttpError('lost', 'Connection reset'), afterMs: 120_000 },
+      'watch that failed after two minutes',
+      { end: new KubeError('etcd is away', { status: 500 }), afterMs: 120_000 },
       120_400,
     ],
   ] as const)('A reflector that must list after a %s does so soon', async (_what, healthy, livedMs) => {

@@ -85,8 +85,7 @@ export async function runReflector<T>(options: ReflectorOptions<T>, signal: Abor
     const isAnswered = !(error instanceof HttpError && error.isUnanswered);
     misses = isAnswered ? 0 : misses + (sent.isReached ? 1 : 0);
     // A list alone proves nothing: one that is followed each time by a failing watch must not be repeated at once.
-    if (state.phase === 'watch' && lived >= (ended || isCut(error) ? WORKING_MS : HEALTHY_MS))
-      failures = { list: 0, watch: 0 };
+    if (state.phase === 'watch' && lived >= (isEnd(error) ? WORKING_MS : HEALTHY_MS)) failures = { list: 0, watch: 0 };
     const isBroken = isAnswered && lived < WORKING_MS && !(error instanceof KubeError && error.status === 429);
     broken = state.phase === 'watch' && isBroken ? broken + 1 : 0;
     const goOn = ended && (state.phase === 'list' || lived >= WORKING_MS);
@@ -102,9 +101,9 @@ export async function runReflector<T>(options: ReflectorOptions<T>, signal: Abor
   }
 }
 
-/** Reports whether a connection broke that had answered: proxies cut healthy ones, and client-go takes that for a plain end. */
-function isCut(error: unknown): boolean {
-  return error instanceof HttpError && error.kind === 'lost' && !error.isUnanswered;
+/** Whether a watch just ended. Proxies cut healthy connections, too, and client-go takes that for an end like any other. */
+function isEnd(error: unknown): boolean {
+  return error === undefined || (error instanceof HttpError && error.kind === 'lost' && !error.isUnanswered);
 }
 
 type StepOptions<T> = ReflectorOptions<T> & TurnOptions;
@@ -144,21 +143,23 @@ async function list<T>(options: StepOptions<T>, state: Listing, signal: AbortSig
 async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortSignal): Promise<StepResult> {
   const { api, resource, clock } = options;
   let { resourceVersion, heardAt = clock.monotonic() } = state;
+  let error: unknown;
   try {
     for await (const event of state.further ?? api.watch(resource, following(options, resourceVersion), signal)) {
       if (event.type !== 'BOOKMARK') await take(options, event);
       ({ resourceVersion } = event.type === 'BOOKMARK' ? event : event.object.metadata);
       heardAt = clock.monotonic();
     }
-  } catch (error) {
-    const relist = { phase: 'list', notOlderThan: resourceVersion, by: 'stream' } as const;
+  } catch (cause) {
     // What is refused as a watch may be allowed as a list.
-    return { state: isRefused(error) ? relist : { phase: 'watch', resourceVersion, heardAt }, error };
+    if (isRefused(cause))
+      return { state: { phase: 'list', notOlderThan: resourceVersion, by: 'stream' }, error: cause };
+    error = cause;
   }
-  if (clock.monotonic() - heardAt < SILENT_MS) return { state: { phase: 'watch', resourceVersion, heardAt } };
-  const wentBack = await isBehind(api, resource, following(options, resourceVersion), signal);
-  if (wentBack) return { state: { phase: 'list', notOlderThan: undefined, by: 'stream' } };
-  return { state: { phase: 'watch', resourceVersion } };
+  const isSilent = isEnd(error) && clock.monotonic() - heardAt >= SILENT_MS;
+  if (isSilent && (await isBehind(api, resource, following(options, resourceVersion), signal)))
+    return { state: { phase: 'list', notOlderThan: undefined, by: 'stream' }, error };
+  return { state: { phase: 'watch', resourceVersion, ...(isSilent ? {} : { heardAt }) }, error };
 }
 
 /** Closes the watch that the list began, if any. */

@@ -219,6 +219,9 @@ describe('observeCluster() looks for the source of a clone and', () => {
         const seen = await theirs((source) => source.with({ allowedNamespaces }));
         expect(seen).toMatchObject({ cloneSource: { is: 'known', id: 'source' } });
       }
+      const allowedNamespaces = { from: 'Selector', selector: { matchLabels: { team: 'bank' } } } as const;
+      const message = expect.stringContaining("have it labelled as that one's allowedNamespaces asks");
+      expect(await theirs((source) => source.with({ allowedNamespaces }))).toMatchObject({ cloneSource: { message } });
     });
 
     it('takes it if that DatabaseCluster has another cluster, or only wants this one', async () => {

@@ -26,7 +26,7 @@ import {
 } from './observation.ts';
 import { observeLogin } from './observe-login.ts';
 import { isOnlyObserved, owns } from './present.ts';
-import { clusterRecordOf } from './record.ts';
+import { type ClusterRecord, clusterRecordOf } from './record.ts';
 import { CLONE_OF_ITSELF } from './rules.ts';
 import { loginMeanwhile } from './verify-alone.ts';
 import type { ClusterWorld } from './world.ts';
@@ -228,8 +228,10 @@ async function cloneSourceOf(
     if (cluster === undefined)
       return { is: 'waiting', message: `Waiting for ${called}: create it there, or check cloneFrom.clusterID` };
     if (!isReady(cluster)) return { is: 'waiting', message: `Waiting for ${called}, to run or to be suspended` };
-    if (await isKeptFrom(world, subject, cluster, signal)) {
-      const message = `Cluster "${id}" in ${placeName(place)}, which is to be cloned, is that of a DatabaseCluster that does not admit namespace "${subject.metadata.namespace}": have it added to that one's allowedNamespaces, or delete this object`;
+    const keeper = await findKeeper(world, subject, cluster, signal);
+    if (keeper !== undefined) {
+      const remedy = admitIt(keeper.spec.allowedNamespaces, "that one's");
+      const message = `Cluster "${id}" in ${placeName(place)}, which is to be cloned, is that of a DatabaseCluster that does not admit namespace "${subject.metadata.namespace}": delete this object, or ${remedy}`;
       return { is: 'unusable', reason: 'ClusterNotAllowed', message };
     }
     return { is: 'known', id, createdAt: createdAtOf(cluster) };
@@ -257,21 +259,24 @@ async function cloneSourceOf(
   return { is: 'waiting', message };
 }
 
-/** A clone has all the data, so only namespaces that a DatabaseCluster admits may clone its cluster. */
-async function isKeptFrom(
+/**
+ * Returns the DatabaseCluster of the cluster that does not admit the subject's namespace. A clone has all the data, so only namespaces
+ * that are admitted may make one.
+ */
+async function findKeeper(
   world: ClusterWorld,
   subject: ClusterSubject,
   cluster: Cluster,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<ClusterRecord | undefined> {
   const { namespace: own = '' } = subject.metadata;
   for (const record of claimantsOf(world, subject, cluster.id)) {
     const { metadata, spec, status } = record;
     const isTheirs = status.createdAt === undefined ? mayExist(record) : isSame(record, cluster);
     if (metadata.namespace === own || currentID(record) !== cluster.id || !isTheirs) continue;
-    if (!(await admits(spec.allowedNamespaces, () => world.namespaceLabels(own, signal)))) return true;
+    if (!(await admits(spec.allowedNamespaces, () => world.namespaceLabels(own, signal)))) return record;
   }
-  return false;
+  return undefined;
 }
 
 /** Looks at a login only if the cluster is surely ours, runs, and should. */

@@ -74,7 +74,7 @@ export async function prepareNext(
   await write(work, secret, { current, next, answers, mark, own: chosen });
   world.memory.chose(subject.key, ref === undefined ? undefined : { username, password: next });
   tries.prepared(subject.key, { username, password: next });
-  if (isOnly === true && ref === undefined) world.memory.replacements.made(subject.key, world.clock.monotonic());
+  if (isOnly === true && ref === undefined) world.memory.replacements.made(subject, world.clock.monotonic());
 }
 
 /** Makes nextPassword, which signed in, the password. */

@@ -133,9 +133,7 @@ function stepsOf(subject: UserSubject, seen: UserSeen, login: TriedLogin) {
         'SettingPassword',
         `is being given a password: Secret "${secretName}" is written`,
       );
-      // To write a person's own password once more ends no session.
-      const overwritten = isReady || login.source.is === 'own' ? undefined : login.overwritten;
-      const pause = login.refusal ?? overwritten;
+      const pause = login.refusal ?? login.overwritten;
       if (pause === undefined) return decision;
       const { failure, forMs } = pause;
       return { ...decision, steps: [], stands: failure, requeueAfterMs: forMs };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readyUserBench, type UserBench } from '../../../test/support/user-bench.ts';
+import { readyUserBench, type UserBench, userBench } from '../../../test/support/user-bench.ts';
 
 const MINUTE_MS = 60_000;
 const WAYS: readonly [how: string, (bench: UserBench) => unknown][] = [
@@ -53,4 +53,33 @@ it("A person's own password is put back however often it is overwritten, as that
   }
   expect(bench.secret()?.['password']).toBe('my own');
   expect(bench.takeCalls()).not.toContain('updateUser');
+});
+
+it('Passwords that the server refused before a person changed the object do not count', async () => {
+  const bench = await userBench({ user: {} });
+  const { faults } = bench.cluster.simulator;
+  faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore', status: 400 });
+  for (let round = 0; round < 6; round++) {
+    await bench.edit({ connectionSecret: { template: { round: String(round) } } });
+    await bench.settle();
+    expect(bench.ready()).toBe('False RefusedByServer');
+  }
+  faults.clear();
+  await bench.edit({ connectionSecret: { template: { round: 'last' } } });
+  await bench.settle();
+  expect(bench.ready()).toBe('True LoginWorks');
+});
+
+it("A person's own password is not held up by generated ones that were overwritten before", async () => {
+  const bench = await readyUserBench();
+  for (let round = 0; round < 6; round++) {
+    bench.removeSecret('app-connection');
+    await bench.settle();
+  }
+  expect(bench.ready()).toBe('False PasswordOverwritten');
+  await bench.putSecret('mine', { password: 'my own' });
+  await bench.edit({ passwordSecretRef: { name: 'mine' } });
+  await bench.settle();
+  expect(bench.ready()).toBe('True LoginWorks');
+  expect(bench.works('my own')).toBe(true);
 });

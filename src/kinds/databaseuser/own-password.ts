@@ -62,6 +62,6 @@ export async function readOwnPassword(
 function notOwn(name: string): TerminalError {
   return new TerminalError(
     'InvalidPassword',
-    `Secret "${name}" holds a password that Mooring looks after, which is not your own: put yours into a Secret that you write, and name that one in passwordSecretRef`,
+    `Secret "${name}" holds a password that Mooring looks after, as its labels say: put your own into a Secret without them, and name that one in passwordSecretRef`,
   );
 }
