@@ -156,7 +156,7 @@ async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortS
       return { state: { phase: 'list', notOlderThan: resourceVersion, by: 'stream' }, error: cause };
     error = cause;
   }
-  const isSilent = isEnd(error) && clock.monotonic() - heardAt >= SILENT_MS;
+  const isSilent = isEnd(error) && !signal.aborted && clock.monotonic() - heardAt >= SILENT_MS;
   if (isSilent && (await isBehind(api, resource, following(options, resourceVersion), signal)))
     return { state: { phase: 'list', notOlderThan: undefined, by: 'stream' }, error };
   return { state: { phase: 'watch', resourceVersion, ...(isSilent ? {} : { heardAt }) }, error };
