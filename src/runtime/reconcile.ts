@@ -83,6 +83,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   readonly #context: ReconcileContext;
   readonly #signal: AbortSignal;
   #object: KubeObject;
+  #parsed: Status | undefined;
 
   constructor(
     kind: Kind<Spec, Status, Observation, Step>,
@@ -150,10 +151,10 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     } catch (error) {
       return this.#tellFailure(error);
     }
-    return this.#carryOut(decision, subject);
+    return this.#carryOut(subject, decision);
   }
 
-  async #carryOut(decision: Decision<Status, Step>, subject: Subject<Spec, Status>): Promise<Outcome> {
+  async #carryOut(subject: Subject<Spec, Status>, decision: Decision<Status, Step>): Promise<Outcome> {
     const steps = decision.steps ?? [];
     try {
       if ((decision.hold || steps.length > 0) && !this.#hasFinalizer()) await this.#writeFinalizer(true);
@@ -177,8 +178,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     }
     if (decision.release && failure === undefined) return this.#setFinalizer(false);
     const acted = steps.length > 0 && failure === undefined;
-    const silent = acted && Object.keys(facts).length === 0 && !this.#context.tellAlways;
-    if (silent) return { next: 'again' };
+    if (acted && Object.keys(facts).length === 0 && !this.#context.tellAlways) return { next: 'again' };
     const outcome = await this.#tell(decision, facts, failure);
     return acted ? { next: 'again' } : outcome;
   }
@@ -277,7 +277,8 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
 
   /** As it was last written: this pass itself may have. */
   get #status(): Status {
-    return parseStatus(this.#kind.definition, this.#object.status);
+    this.#parsed ??= parseStatus(this.#kind.definition, this.#object.status);
+    return this.#parsed;
   }
 
   #hasFinalizer(): boolean {
@@ -308,6 +309,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   #take(answer: unknown): void {
     // The answer to a write of an object of this kind is an object of this kind.
     this.#object = answer as KubeObject;
+    this.#parsed = undefined;
     this.#context.written(this.#object);
   }
 }

@@ -81,14 +81,13 @@ export async function runReflector<T>(options: ReflectorOptions<T>, signal: Abor
     if (signal.aborted) return close(next.state);
     const lived = clock.monotonic() - sent.at;
     const { error } = next;
-    const ended = error === undefined;
     const isAnswered = !(error instanceof HttpError && error.isUnanswered);
     misses = isAnswered ? 0 : misses + (sent.isReached ? 1 : 0);
     // A list alone proves nothing: one that is followed each time by a failing watch must not be repeated at once.
     if (state.phase === 'watch' && lived >= (isEnd(error) ? WORKING_MS : HEALTHY_MS)) failures = { list: 0, watch: 0 };
     const isBroken = isAnswered && lived < WORKING_MS && !(error instanceof KubeError && error.status === 429);
     broken = state.phase === 'watch' && isBroken ? broken + 1 : 0;
-    const goOn = ended && (state.phase === 'list' || lived >= WORKING_MS);
+    const goOn = error === undefined && (state.phase === 'list' || lived >= WORKING_MS);
     state = next.state;
     if (goOn) continue;
     const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
@@ -151,11 +150,10 @@ async function watch<T>(options: StepOptions<T>, state: Watching, signal: AbortS
       heardAt = clock.monotonic();
     }
   } catch (cause) {
-    // What is refused as a watch may be allowed as a list.
-    if (isRefused(cause))
-      return { state: { phase: 'list', notOlderThan: resourceVersion, by: 'stream' }, error: cause };
     error = cause;
   }
+  // What is refused as a watch may be allowed as a list.
+  if (isRefused(error)) return { state: { phase: 'list', notOlderThan: resourceVersion, by: 'stream' }, error };
   const isSilent = isEnd(error) && !signal.aborted && clock.monotonic() - heardAt >= SILENT_MS;
   if (isSilent && (await isBehind(api, resource, following(options, resourceVersion), signal)))
     return { state: { phase: 'list', notOlderThan: undefined, by: 'stream' }, error };

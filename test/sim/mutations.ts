@@ -325,7 +325,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'forget-410',
     about: 'A watch whose resource version is too old is opened again at the same version',
     changes: [
-      ['runtime/reflector.ts', 'if (isRefused(cause))', 'if (isRefused(cause) && (cause as KubeError).status !== 410)'],
+      ['runtime/reflector.ts', 'if (isRefused(error))', 'if (isRefused(error) && (error as KubeError).status !== 410)'],
       // It does not list after repeated failures either.
       ['runtime/reflector.ts', 'const RELIST_AFTER = 5;', 'const RELIST_AFTER = Number.POSITIVE_INFINITY;'],
     ],
