@@ -1,3 +1,5 @@
+import { listed } from './listed.ts';
+
 /** What is deleted on a server with its objects: on that of one cluster, or on those of all clusters of a space. */
 export interface Dependents {
   /** Objects that are being deleted now, as `DatabaseUser shop/app`. */
@@ -22,9 +24,7 @@ export function dependentsFirst(
   followingMs: number,
 ): { readonly message: string; readonly forMs: number } | undefined {
   if (leaving.length > 0 && sinceMs < LEAVING_MS) {
-    const more = leaving.length > SHOWN ? ` and ${leaving.length - SHOWN} more` : '';
-    const named = leaving.slice(0, SHOWN).join(', ') + more;
-    const message = `Waiting for objects on ${where} that are being deleted too, as they go first: ${named}. Mooring waits two minutes at most`;
+    const message = `Waiting for objects on ${where} that are being deleted too, as they go first: ${listed(leaving, SHOWN)}. Mooring waits two minutes at most`;
     return { message, forMs: LEAVING_MS - sinceMs };
   }
   if (!mayFollow || sinceMs >= followingMs) return undefined;

@@ -80,8 +80,8 @@ export function createControllers(
   });
   informers.clusters.onChange((key, before, after) => members.changed(key, before, after));
   const connections = connectionsOf(dependencies, informers, wiring, members);
-  const leaving = new Leaving(informers.users, informers.databases, (cluster) => {
-    wiring.notify(`leaving/${cluster}`);
+  const leaving = new Leaving(informers.users, informers.databases, (cluster, isGoing) => {
+    if (isGoing) wiring.notify(`leaving/${cluster}`);
     // Before that there may be thousands, and every space is looked at when work begins.
     const isKnown = informers.users.hasSynced() && informers.databases.hasSynced();
     if (isKnown) tellSpace(neededSpace(informers.clusters.store.get(cluster), true));
@@ -161,10 +161,10 @@ function controllerOfSpaces({
         : members.heldIDs(space, places.get(space)),
     neededBy: (space) => members.neededBy(space),
     dependents: (space) => {
-      const each = [...members.of(space)].map((cluster) => leaving.of(cluster));
+      const each = Array.from(members.of(space), (cluster) => leaving.of(cluster));
       return { leaving: each.flatMap((one) => one.leaving), mayFollow: each.some((one) => one.mayFollow) };
     },
-    hasDependents: (space) => [...members.of(space)].some((cluster) => leaving.has(cluster)),
+    hasDependents: (space) => Iterator.from(members.of(space)).some((cluster) => leaving.has(cluster)),
     clock: dependencies.clock,
     going: new Elapsed(),
   });

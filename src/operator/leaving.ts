@@ -6,15 +6,17 @@ import type { EndsOn } from '../kinds/server/dependents.ts';
 import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import type { Informer } from '../runtime/informer.ts';
 
+/** `isGoing`: one on this cluster begins to go, or is gone. Otherwise the first one that may go came, or the last one went. */
+type LeavingChange = (cluster: ObjectKey, isGoing: boolean) => void;
+
 /** Which users and databases go with their objects, by their cluster: kept by changes, as there may be many thousands. */
 export class Leaving {
   readonly #going = new Multimap();
   /** How many of the others there are. */
   readonly #staying = new Map<ObjectKey, number>();
-  readonly #onChange: (cluster: ObjectKey) => void;
+  readonly #onChange: LeavingChange;
 
-  /** `onChange`: one on this cluster begins to go, or is gone; or the first one came, or the last one went. */
-  constructor(users: Informer<KubeObject>, databases: Informer<KubeObject>, onChange: (cluster: ObjectKey) => void) {
+  constructor(users: Informer<KubeObject>, databases: Informer<KubeObject>, onChange: LeavingChange) {
     this.#onChange = onChange;
     users.onChange((_key, before, after) => this.#changed(userEndsOn, before, after));
     databases.onChange((_key, before, after) => this.#changed(databaseEndsOn, before, after));
@@ -44,7 +46,7 @@ export class Leaving {
     else if (is !== undefined) this.#count(is.cluster, 1);
     concerned.forEach((cluster, index) => {
       const isGoing = (was?.leaves && was.cluster === cluster) || (is?.leaves && is.cluster === cluster);
-      if (isGoing || this.has(cluster) !== had[index]) this.#onChange(cluster);
+      if (isGoing || this.has(cluster) !== had[index]) this.#onChange(cluster, isGoing === true);
     });
   }
 

@@ -5,6 +5,7 @@ import { type ConditionUpdate, findStatusCondition, toldBefore } from '../../kub
 import { failureOf } from '../../kube/failure.ts';
 import { failed, failing, OBSERVING, particulars, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
 import type { Decision } from '../../runtime/kind.ts';
+import { listed } from '../listed.ts';
 import type { CloudSeen, NotConnected, SpaceObservation, SpaceSubject } from './observe.ts';
 import type { DatabaseSpaceStatus } from './schema.ts';
 
@@ -51,7 +52,7 @@ export function decideSpace(subject: SpaceSubject, observation: SpaceObservation
       status: decision.status,
       requeueAfterMs: goesAfter.forMs,
     };
-  const message = `This space, which is being deleted, stays until these DatabaseClusters are gone, as deleting them needs it: ${listed(neededBy)}`;
+  const message = `This space, which is being deleted, stays until these DatabaseClusters are gone, as deleting them needs it: ${listed(neededBy, MAX_LISTED)}`;
   return {
     ...decision,
     conditions: inUse(told, message),
@@ -70,11 +71,6 @@ function inUse(decided: readonly ConditionUpdate[], message: string): readonly C
 }
 
 const MAX_LISTED = 10;
-
-function listed(names: readonly string[]): string {
-  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : '';
-  return `${names.slice(0, MAX_LISTED).join(', ')}${more}`;
-}
 
 /** Clusters that go on with the earlier tokens must not be led to believe that the present ones are there, or right. */
 function notConnected({ why, lacksToken }: NotConnected): SpaceDecision {
@@ -136,7 +132,7 @@ function leavingMessage({ leavingSecrets, keptSecrets, neededBy }: SpaceObservat
   const [is, it] = one ? ['is', 'it'] : ['are', 'them'];
   const isKept = neededBy.length > 0 && leavingSecrets.some((name) => keptSecrets.includes(name));
   const why = isKept
-    ? `deleting these DatabaseClusters may need ${it}: ${listed(neededBy)}`
+    ? `deleting these DatabaseClusters may need ${it}: ${listed(neededBy, MAX_LISTED)}`
     : `a finalizer keeps ${it}`;
   const others = one ? 'a Secret of another name, and name that one' : 'Secrets of other names, and name those';
   return `${inSecrets(leavingSecrets)} ${is} being deleted, and ${is} there only because ${why}. To go on using this space, put what is in ${it} into ${others} in the spec`;
