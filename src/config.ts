@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { networksOf } from './base/address.ts';
 import { argumentMistake } from './base/argument-mistake.ts';
 import { DURATION_PATTERN, parseDuration } from './base/duration.ts';
+import { networksOf } from './http/address.ts';
 import { LEASE_TIMES, type LeaseTimes, problemOf } from './kube/lease.ts';
 import { parseAddress } from './serving/http-server.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { cluster, space } from '../test/support/manifests.ts';
 import { sleep } from './base/clock.ts';
-import { HttpError } from './base/http.ts';
 import { createLog } from './base/log.ts';
+import { HttpError } from './base/transport.ts';
 import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from './kinds/databasespace/resource.ts';
 import { EVENTS, type KubeApi, KubeError, type Resource, SECRETS } from './kube/api.ts';

@@ -1,8 +1,7 @@
 import { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
-import { oneLine } from './api-error.ts';
 import { isRecord } from './is-record.ts';
-import { printableCell } from './printable.ts';
+import { oneLine, printableCell } from './printable.ts';
 
 export type Log = Logger;
 

@@ -33,3 +33,17 @@ const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t'
 function escaped(character: string): string {
   return SHORT[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
+
+/** Control and direction characters could forge log lines or reverse a message. */
+export function oneLine(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\u061c\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ')
+    .trim();
+}
+
+/** A name in a message: quoted, on one line, of bounded length. */
+export function quoted(name: string): string {
+  const line = oneLine(name);
+  return `"${line.length <= 80 ? line : `${line.slice(0, 79).toWellFormed()}…`}"`;
+}

@@ -1,4 +1,4 @@
-import { HttpError } from './http.ts';
+import { HttpError } from './transport.ts';
 
 interface Flight<T> {
   readonly result: Promise<T>;

@@ -1,7 +1,7 @@
 import { type Span, trace } from '@opentelemetry/api';
 import { expect, onTestFinished, test } from 'vitest';
-import { HttpError, type HttpTransport } from './http.ts';
 import { inSpan, tracedTransport } from './trace.ts';
+import { HttpError, type HttpTransport } from './transport.ts';
 
 /** A minimal SDK that records what it is told, in order. */
 function anSdk() {

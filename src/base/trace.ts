@@ -1,6 +1,6 @@
 import { type Attributes, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { messageOf } from './errors.ts';
-import type { HttpTransport } from './http.ts';
+import type { HttpTransport } from './transport.ts';
 
 /*
  * Traces through OpenTelemetry's API: a span for each pass, and within it one for each call that leaves the process. There are

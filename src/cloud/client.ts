@@ -1,17 +1,17 @@
-import { LIST_LIMITS, pagelessBody, readIfAny, readJson, shaped } from '../base/answer.ts';
-import type { Exchange, RequestRecord, Turn } from '../base/api-call.ts';
-import { ApiEndpoint } from '../base/api-endpoint.ts';
-import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
-import type { HttpResponse, HttpTimeouts, HttpTransport } from '../base/http.ts';
-import { BadAnswer, parseJson, type ReadElement, readSplitJson } from '../base/json-stream.ts';
-import type { Memo } from '../base/memo.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
-import { requestBody } from '../base/request-body.ts';
-import type { RequestLimiter } from '../base/request-limiter.ts';
-import type { SentSecrets } from '../base/sent-secrets.ts';
-import type { RateLimit } from '../base/token-bucket.ts';
+import type { HttpResponse, HttpTimeouts, HttpTransport } from '../base/transport.ts';
+import { LIST_LIMITS, pagelessBody, readIfAny, readJson, shaped } from '../http/answer.ts';
+import type { Exchange, RequestRecord, Turn } from '../http/api-call.ts';
+import { ApiEndpoint } from '../http/api-endpoint.ts';
+import { ApiError, type ApiErrorKind } from '../http/api-error.ts';
+import { BadAnswer, parseJson, type ReadElement, readSplitJson } from '../http/json-stream.ts';
+import type { Memo } from '../http/memo.ts';
+import { requestBody } from '../http/request-body.ts';
+import type { RequestLimiter } from '../http/request-limiter.ts';
+import type { SentSecrets } from '../http/sent-secrets.ts';
+import type { RateLimit } from '../http/token-bucket.ts';
 import { type CloudOperation, cloudOperations } from './operations.ts';
 import {
   cloneRequestSchema,

@@ -1,5 +1,5 @@
-import type { Operation } from '../base/api-call.ts';
-import { quoted } from '../base/api-error.ts';
+import { quoted } from '../base/printable.ts';
+import type { Operation } from '../http/api-call.ts';
 import type { AccessLevel } from './token.ts';
 
 /** An operation of the document, with the access level it needs ("Endpoints"). */

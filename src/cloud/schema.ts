@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { maybe } from '../base/answer.ts';
-import { oneLine } from '../base/api-error.ts';
+import { oneLine } from '../base/printable.ts';
+import { maybe } from '../http/answer.ts';
 
 /*
  * Answers of the Cluster Management API, read tolerantly: unknown fields are dropped, unknown words kept on one line, null is

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { expect, test } from 'vitest';
 import { aClient } from '../../test/support/cloud.ts';
 import type { ScriptedAnswer } from '../../test/support/http.ts';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import type { Cluster } from './schema.ts';

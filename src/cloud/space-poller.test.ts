@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aPoller, cluster, INTERVAL_MS, senseless, steps } from '../../test/support/space-poller.ts';
-import { ApiError } from '../base/api-error.ts';
+import { ApiError } from '../http/api-error.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { isSettled, SpacePoller } from './space-poller.ts';

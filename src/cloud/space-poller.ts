@@ -1,10 +1,10 @@
-import { ApiError, isHeldBack } from '../base/api-error.ts';
 import { backoffMs } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
-import { Memo } from '../base/memo.ts';
+import { type Packed, Packer } from '../base/collections/packer.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
-import { type Packed, Packer } from '../base/packer.ts';
 import type { Random } from '../base/random.ts';
+import { ApiError, isHeldBack } from '../http/api-error.ts';
+import { Memo } from '../http/memo.ts';
 import type { ListedClusters } from './client.ts';
 import type { Cluster } from './schema.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { manualClock, noChance } from '../../test/support/clock.ts';
 import { type Script, scriptedTransport } from '../../test/support/http.ts';
-import { ApiEndpoint } from '../base/api-endpoint.ts';
-import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
+import { ApiEndpoint } from '../http/api-endpoint.ts';
+import { ApiError, type ApiErrorKind } from '../http/api-error.ts';
 import { type CloudCredential, isRefusedExchange, TokenSource } from './token.ts';
 
 const credential: CloudCredential = { level: 'write', clientID: 'client', clientSecret: 'canary-client-secret' };

@@ -1,12 +1,12 @@
-import { readTextAnswer } from '../base/answer.ts';
-import { NO_ANSWER, type Operation } from '../base/api-call.ts';
-import type { ApiEndpoint } from '../base/api-endpoint.ts';
-import { ApiError } from '../base/api-error.ts';
 import { ceilingMs } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
-import { HttpError } from '../base/http.ts';
-import { BadAnswer } from '../base/json-stream.ts';
 import { SingleFlight } from '../base/single-flight.ts';
+import { HttpError } from '../base/transport.ts';
+import { readTextAnswer } from '../http/answer.ts';
+import { NO_ANSWER, type Operation } from '../http/api-call.ts';
+import type { ApiEndpoint } from '../http/api-endpoint.ts';
+import { ApiError } from '../http/api-error.ts';
+import { BadAnswer } from '../http/json-stream.ts';
 
 export type AccessLevel = 'read' | 'write' | 'admin';
 

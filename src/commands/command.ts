@@ -15,3 +15,12 @@ export interface CommandIO {
 
 /** Resolves to the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
 export type Command = (argv: readonly string[], io: CommandIO) => Promise<number>;
+
+/** The subcommands by name. */
+export type CommandTable = Readonly<Record<string, CommandEntry>>;
+
+interface CommandEntry {
+  /** Absent: not for people. */
+  readonly about?: string;
+  readonly load: () => Promise<Command>;
+}

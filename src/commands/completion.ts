@@ -1,9 +1,8 @@
 import { definitions } from '../kinds/definitions.ts';
 import { completionsOf, SCRIPTS, type Sources } from '../plugin/completion.ts';
 import { resourceOf } from '../plugin/kinds.ts';
-import type { Command } from './command.ts';
+import type { Command, CommandTable } from './command.ts';
 import { type ClusterCommand, onCluster } from './on-cluster.ts';
-import { COMMANDS } from './table.ts';
 
 /** kubectl's words for "file names too" and "and no file names" (cobra's ShellCompDirectiveDefault and …NoFileComp). */
 const [FILES, NO_FILES] = [':0', ':4'];
@@ -24,24 +23,26 @@ export const completion: Command = async (argv, io) => {
 };
 
 /** `mooring __complete WORDS…`: prints what can come next, one a line; for the scripts and for kubectl. */
-export const complete: Command = async (words, io) => {
-  const sources: Sources = {
-    commands: Object.entries(COMMANDS).flatMap(([name, { about }]) => (about === undefined ? [] : [name])),
-    command: async (name) => {
-      const loaded = Object.hasOwn(COMMANDS, name) ? await COMMANDS[name]?.load() : undefined;
-      const definition: ClusterCommand | undefined =
-        loaded !== undefined && 'definition' in loaded ? (loaded.definition as ClusterCommand) : undefined;
-      return definition === undefined
-        ? undefined
-        : { flags: definition.flags, takes: definition.takes ?? 'nothing', kinds: definition.kinds };
-    },
-    kinds: definitions.map(({ singular }) => singular),
-    names: (kind, connection) => namesOf(kind, connection, io),
+export const completeFrom =
+  (commands: CommandTable): Command =>
+  async (words, io) => {
+    const sources: Sources = {
+      commands: Object.entries(commands).flatMap(([name, { about }]) => (about === undefined ? [] : [name])),
+      command: async (name) => {
+        const loaded = Object.hasOwn(commands, name) ? await commands[name]?.load() : undefined;
+        const definition: ClusterCommand | undefined =
+          loaded !== undefined && 'definition' in loaded ? (loaded.definition as ClusterCommand) : undefined;
+        return definition === undefined
+          ? undefined
+          : { flags: definition.flags, takes: definition.takes ?? 'nothing', kinds: definition.kinds };
+      },
+      kinds: definitions.map(({ singular }) => singular),
+      names: (kind, connection) => namesOf(kind, connection, io),
+    };
+    const found = await completionsOf(words, sources);
+    io.stdout(`${(found === 'files' ? [FILES] : [...found, NO_FILES]).join('\n')}\n`);
+    return 0;
   };
-  const found = await completionsOf(words, sources);
-  io.stdout(`${(found === 'files' ? [FILES] : [...found, NO_FILES]).join('\n')}\n`);
-  return 0;
-};
 
 /** `connection`: its flags. Returns nothing if the cluster cannot be asked, as nobody waits for an error here. */
 async function namesOf(

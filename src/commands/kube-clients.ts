@@ -1,7 +1,8 @@
-import { createUndiciTransport, type HttpTransport } from '../base/http.ts';
+import type { HttpTransport } from '../base/transport.ts';
+import { createUndiciTransport } from '../http/undici-transport.ts';
 import type { KubeApi } from '../kube/api.ts';
 import { createKubeClient, type KubeClientOptions } from '../kube/client.ts';
-import type { KubeConnection } from '../kube/config.ts';
+import type { KubeConnection } from '../kube/connection.ts';
 
 /** For the requests of many workers at once; more wait for their turn. Watches are not counted here. */
 const CONNECTIONS = 64;

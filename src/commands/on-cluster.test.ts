@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
 import { KubeError } from '../kube/api.ts';
 import { NoKubeconfigError } from '../kube/config.ts';
 import type { CommandIO } from './command.ts';

@@ -1,8 +1,9 @@
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { GROUP } from '../base/group.ts';
-import { createUndiciTransport, HttpError } from '../base/http.ts';
 import { printable } from '../base/printable.ts';
+import { HttpError } from '../base/transport.ts';
+import { createUndiciTransport } from '../http/undici-transport.ts';
 import { KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import { defaultKubeconfig, loadKubeConnection, NoKubeconfigError } from '../kube/config.ts';

@@ -1,5 +1,5 @@
 import { messageOf } from '../base/errors.ts';
-import { createUndiciTransport } from '../base/http.ts';
+import { createUndiciTransport } from '../http/undici-transport.ts';
 import type { Command } from './command.ts';
 
 const USAGE =

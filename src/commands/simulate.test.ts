@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sender } from '../../test/support/simulator.ts';
-import { createUndiciTransport } from '../base/http.ts';
+import { createUndiciTransport } from '../http/undici-transport.ts';
 import { KNOB_SPECS } from '../simulator/knobs.ts';
 import { simulate } from './simulate.ts';
 

@@ -9,10 +9,11 @@ import { listenErrorMessage } from '../base/listen-error.ts';
 import { systemRandom } from '../base/random.ts';
 import { helpRows } from '../plugin/help.ts';
 import { DIALECTS, type Dialect } from '../simulator/dialect.ts';
+import type { Simulator } from '../simulator/interface.ts';
 import { KNOB_SPECS, type KnobSpec, type Knobs, parseKnobFlags, SIMULATE_KNOBS } from '../simulator/knobs.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { type SimulatorServer, startSimulatorServer } from '../simulator/server.ts';
-import { createSimulator, createTeam, DEFAULT_VERSIONS, type Simulator } from '../simulator/simulator.ts';
+import { createSimulator, createTeam, DEFAULT_VERSIONS } from '../simulator/simulator.ts';
 import { keepStateFile, loadStateFile } from '../simulator/state-file.ts';
 import type { CommandIO } from './command.ts';
 

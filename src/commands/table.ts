@@ -1,10 +1,4 @@
-import type { Command } from './command.ts';
-
-interface Entry {
-  /** Absent: not for people. */
-  readonly about?: string;
-  readonly load: () => Promise<Command>;
-}
+import type { CommandTable } from './command.ts';
 
 const CHANGES_ABOUT = {
   rotate: 'replace the password of a cluster or user with a new one now',
@@ -15,7 +9,7 @@ const CHANGES_ABOUT = {
 } as const;
 
 /** Each is loaded when asked for: none pays for another's packages. */
-export const COMMANDS: Readonly<Record<string, Entry>> = {
+export const COMMANDS: CommandTable = {
   controller: { about: 'run the operator', load: async () => (await import('./controller.ts')).controller },
   crds: { about: 'print the CustomResourceDefinitions', load: async () => (await import('./crds.ts')).crds },
   probe: { about: 'ask an operator whether it is healthy', load: async () => (await import('./probe.ts')).probe },
@@ -55,7 +49,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     about: 'print a script that completes commands, for bash, zsh or fish',
     load: async () => (await import('./completion.ts')).completion,
   },
-  __complete: { load: async () => (await import('./completion.ts')).complete },
+  __complete: { load: async () => (await import('./completion.ts')).completeFrom(COMMANDS) },
   ...Object.fromEntries(
     (['rotate', 'suspend', 'resume', 'pause', 'unpause'] as const).map((name) => [
       name,

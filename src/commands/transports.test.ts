@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
-import { readText } from '../base/http.ts';
+import { readText } from '../base/transport.ts';
 import { transportsFor } from './transports.ts';
 
 // A connection pool takes no time to make for a name; for a set of certificates it does.

@@ -1,6 +1,7 @@
 import { getCACertificates } from 'node:tls';
-import { type ConnectionGuard, createUndiciTransport, type HttpTransport } from '../base/http.ts';
-import { Recent } from '../base/recent.ts';
+import { Recent } from '../base/collections/recent.ts';
+import type { HttpTransport } from '../base/transport.ts';
+import { type ConnectionGuard, createUndiciTransport } from '../http/undici-transport.ts';
 import { VERSION } from '../version.ts';
 
 /**

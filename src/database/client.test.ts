@@ -5,8 +5,8 @@ import { errorOf } from '../../test/support/cloud.ts';
 import type { ScriptedAnswer } from '../../test/support/http.ts';
 import { aServerClient } from '../../test/support/server.ts';
 import { CASES, okAnswer, oneShot, PASSWORD, TOKEN } from '../../test/support/server-operations.ts';
-import { ApiError } from '../base/api-error.ts';
-import { HttpError, type HttpRequest } from '../base/http.ts';
+import { HttpError, type HttpRequest } from '../base/transport.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { ServerClient } from './client.ts';
 
 const WITH_A_NAME = CASES.filter(({ path }) => path.includes('orders'));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { errorOf } from '../../test/support/cloud.ts';
 import { aServerClient } from '../../test/support/server.ts';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { Logins } from './logins.ts';
 

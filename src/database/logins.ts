@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ApiError } from '../base/api-error.ts';
 import { generatePassword, type Random } from '../base/random.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { ServerClient } from './client.ts';
 import type { Login } from './request.ts';
 import { Session } from './session.ts';

@@ -1,5 +1,5 @@
-import { NO_ANSWER, type Operation } from '../base/api-call.ts';
-import { quoted } from '../base/api-error.ts';
+import { quoted } from '../base/printable.ts';
+import { NO_ANSWER, type Operation } from '../http/api-call.ts';
 
 const DATABASES = ['v1', 'databases'];
 const USERS = ['v1', 'users'];

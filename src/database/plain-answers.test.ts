@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { anAnswer } from '../../test/support/http.ts';
-import { BadAnswer } from '../base/json-stream.ts';
+import { BadAnswer } from '../http/json-stream.ts';
 import { readSchemaText, sameName } from './plain-answers.ts';
 
 test.each([

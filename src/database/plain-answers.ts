@@ -1,6 +1,6 @@
-import { readBytes } from '../base/answer.ts';
-import type { HttpResponse } from '../base/http.ts';
-import { BadAnswer, decodeUtf8, parseJson } from '../base/json-stream.ts';
+import type { HttpResponse } from '../base/transport.ts';
+import { readBytes } from '../http/answer.ts';
+import { BadAnswer, decodeUtf8, parseJson } from '../http/json-stream.ts';
 
 /** Throws if an answer is about something else. Composed and decomposed letters are the same. */
 export function sameName(got: string, asked: string): void {

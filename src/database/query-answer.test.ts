@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { manualClock } from '../../test/support/clock.ts';
 import { anAnswer } from '../../test/support/http.ts';
 import { countedTurns } from '../../test/support/turns.ts';
-import { BadAnswer } from '../base/json-stream.ts';
 import { Pace } from '../base/pace.ts';
+import { BadAnswer } from '../http/json-stream.ts';
 import { readQueryAnswer } from './query-answer.ts';
 
 function read(answer: unknown, status = 200) {

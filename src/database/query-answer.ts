@@ -1,7 +1,7 @@
-import { LIST_LIMITS, pagelessBody, readIfAny, shaped } from '../base/answer.ts';
-import type { HttpResponse } from '../base/http.ts';
-import { parseJson, readSplitJson } from '../base/json-stream.ts';
 import type { Pace } from '../base/pace.ts';
+import type { HttpResponse } from '../base/transport.ts';
+import { LIST_LIMITS, pagelessBody, readIfAny, shaped } from '../http/answer.ts';
+import { parseJson, readSplitJson } from '../http/json-stream.ts';
 import { type Concept, conceptKindSchema, conceptSchemas, queryResponseSchema, rowSchema } from './schema.ts';
 
 /** One concept-row answer: what each variable of the query is bound to; `undefined` if to nothing. */

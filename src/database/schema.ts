@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { maybe } from '../base/answer.ts';
-import { givenSegmentProblem } from '../base/api-url.ts';
+import { maybe } from '../http/answer.ts';
+import { givenSegmentProblem } from '../http/api-url.ts';
 
 /*
  * Answers of the Database Server HTTP API, read tolerantly: unknown fields are dropped, unknown words kept, null is absent. A

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { errorOf } from '../../test/support/cloud.ts';
 import type { Script, ScriptedAnswer } from '../../test/support/http.ts';
 import { aServerClient } from '../../test/support/server.ts';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
 import { Session } from './session.ts';
 
 const login = { username: 'admin', password: 'canary-password' };

@@ -1,6 +1,6 @@
-import { ApiError } from '../base/api-error.ts';
-import { HttpError } from '../base/http.ts';
 import { SingleFlight } from '../base/single-flight.ts';
+import { HttpError } from '../base/transport.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { ServerClient } from './client.ts';
 import type { Login } from './request.ts';
 

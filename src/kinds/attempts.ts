@@ -1,5 +1,5 @@
-import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { ObjectKey } from '../kube/object.ts';
 import type { Forgotten } from '../runtime/kind.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
+import { ApiError, type ApiErrorKind } from '../http/api-error.ts';
 import { PasswordTries } from './password-tries.ts';
 import type { Login } from './secrets.ts';
 

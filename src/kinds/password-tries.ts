@@ -1,7 +1,7 @@
-import { ApiError } from '../base/api-error.ts';
 import { ceilingMs } from '../base/backoff.ts';
 import { TerminalError } from '../base/errors.ts';
 import { digestOf, type Verdict } from '../database/logins.ts';
+import { ApiError } from '../http/api-error.ts';
 import { type Failure, failureOf } from '../kube/failure.ts';
 import type { ObjectKey } from '../kube/object.ts';
 import type { Login } from './secrets.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../base/api-error.ts';
+import { ApiError } from '../http/api-error.ts';
 import { earlier, PutOff, untilVerification, Verifications } from './verification.ts';
 
 const MINUTE_MS = 60_000;

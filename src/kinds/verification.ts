@@ -1,8 +1,8 @@
-import { ApiError } from '../base/api-error.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { ObjectKey } from '../kube/object.ts';
 import type { ActsSince } from './attempts.ts';
 
-/** Longer than the longest pause that is honoured (`base/retry-after.ts`), so that a single pause is never reported. */
+/** Longer than the longest pause that is honoured (`http/retry-after.ts`), so that a single pause is never reported. */
 const MAX_PUT_OFF_MS = 15 * 60_000;
 /** Used if the other side names no time, or one that has passed: there is no hurry. */
 const AGAIN_MS = 10_000;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { noChance } from '../../test/support/clock.ts';
 import { type Script, scriptedTransport } from '../../test/support/http.ts';
-import { HttpError, withheld } from '../base/http.ts';
+import { HttpError, withheld } from '../base/transport.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { isGone, isNamespaceTerminating, KubeError, type Resource, SECRETS } from './api.ts';
 import { createKubeClient } from './client.ts';

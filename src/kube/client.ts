@@ -1,5 +1,5 @@
-import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, readText } from '../base/http.ts';
-import { redact } from '../base/redact.ts';
+import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, readText } from '../base/transport.ts';
+import { redact } from '../http/redact.ts';
 import {
   type AnyObject,
   type KubeApi,

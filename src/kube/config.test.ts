@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
-import { type KubeConnection, loadKubeConnection } from './config.ts';
+import { loadKubeConnection } from './config.ts';
+import type { KubeConnection } from './connection.ts';
 
 interface Given {
   readonly user?: object;

@@ -5,20 +5,10 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import type { UndiciTransportOptions } from '../base/http.ts';
+import type { KubeConnection } from './connection.ts';
 import { loadPodConnection, renewed } from './in-pod.ts';
 import type { Kubeconfig } from './kubeconfig.ts';
 import { proxyFor } from './proxy.ts';
-
-export interface KubeConnection {
-  readonly server: string;
-  readonly tls: Pick<UndiciTransportOptions, 'ca' | 'cert' | 'key' | 'serverName' | 'insecureSkipVerify' | 'proxy'>;
-  readonly authorize: (renew: boolean) => Promise<Readonly<Record<string, string>>>;
-  /** The namespace of the context, or of the pod. */
-  readonly namespace: string;
-  /** Whether it is the pod's service account. */
-  readonly inPod: boolean;
-}
 
 /** The file does not exist; the user who named it knows how to name another. */
 export class NoKubeconfigError extends Error {

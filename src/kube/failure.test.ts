@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ApiError, type ApiErrorKind } from '../base/api-error.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
+import { ApiError, type ApiErrorKind } from '../http/api-error.ts';
 import { KubeError } from './api.ts';
 import { asTold, failureOf, lastErrorOf } from './failure.ts';
 

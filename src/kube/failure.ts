@@ -1,6 +1,6 @@
-import { ApiError, isHeldBack } from '../base/api-error.ts';
 import { messageOf, TerminalError, TransientError } from '../base/errors.ts';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
+import { ApiError, isHeldBack } from '../http/api-error.ts';
 import { isBusy, isConflict, KubeError } from './api.ts';
 import { type Condition, shorten, toldBefore } from './condition.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
-import type { KubeConnection } from './config.ts';
+import type { KubeConnection } from './connection.ts';
 import { loadPodConnection, renewed } from './in-pod.ts';
 
 let folder: string;

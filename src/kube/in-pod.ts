@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { SingleFlight } from '../base/single-flight.ts';
-import type { KubeConnection } from './config.ts';
+import type { KubeConnection } from './connection.ts';
 
 /** Where the kubelet puts a pod's service account. */
 export const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';

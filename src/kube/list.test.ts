@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
 import { type AnyObject, type KubeApi, KubeError, SECRETS, type WatchEvent } from './api.ts';
 import { isBehind, LISTS, type ListAttempt, listAfter, listAllPages, type ObjectEvent } from './list.ts';
 

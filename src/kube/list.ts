@@ -1,4 +1,4 @@
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
 import {
   type AnyObject,
   isGone,

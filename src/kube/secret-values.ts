@@ -1,4 +1,4 @@
-import { LEAST_SECRET, redactor } from '../base/redact.ts';
+import { LEAST_SECRET, redactor } from '../http/redact.ts';
 import { KubeError } from './api.ts';
 
 /* A webhook that refuses a change to a Secret may repeat what is in it, and its message ends up in statuses and logs. */

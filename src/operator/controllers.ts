@@ -4,7 +4,7 @@ import { createConfigMaps } from '../kinds/config-maps.ts';
 import { databaseKind } from '../kinds/database/index.ts';
 import { claimReference as databaseClaim, concerns as databaseConcerns } from '../kinds/database/records.ts';
 import { DATABASE_LEFT, DatabaseMemory } from '../kinds/database/world.ts';
-import { wishesCount } from '../kinds/databasecluster/claimants.ts';
+import { wishesCount } from '../kinds/databasecluster/existence/claimants.ts';
 import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
 import { concerns, neededSpace, SpaceMembers, spaceAndIDOf } from '../kinds/databasecluster/records.ts';
 import { CLUSTER_LEFT, ClusterMemory } from '../kinds/databasecluster/world.ts';

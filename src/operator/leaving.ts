@@ -1,4 +1,4 @@
-import { Multimap } from '../base/multimap.ts';
+import { Multimap } from '../base/collections/multimap.ts';
 import { endsOn as databaseEndsOn } from '../kinds/database/records.ts';
 import { endsOn as userEndsOn } from '../kinds/databaseuser/records.ts';
 import type { Dependents } from '../kinds/dependents-first.ts';

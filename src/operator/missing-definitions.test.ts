@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cluster } from '../../test/support/manifests.ts';
-import { HttpError } from '../base/http.ts';
 import { createLog } from '../base/log.ts';
+import { HttpError } from '../base/transport.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { KubeError, type Resource } from '../kube/api.ts';
 import { createOperator } from '../operator.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type ToySubject, toyKind } from '../../test/support/toy-kind.ts';
-import type { Reference } from '../base/reference-index.ts';
+import type { Reference } from '../base/collections/reference-index.ts';
 import type { AnyObject, KubeApi } from '../kube/api.ts';
 import { SecretReads } from './secret-reads.ts';
 

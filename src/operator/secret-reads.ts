@@ -1,4 +1,4 @@
-import type { Reference } from '../base/reference-index.ts';
+import type { Reference } from '../base/collections/reference-index.ts';
 import { type AnyObject, type KubeApi, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, splitKey } from '../kube/object.ts';
 import type { Kind, StatusBase } from '../runtime/kind.ts';

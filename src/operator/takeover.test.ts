@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { aWorldOfOperators } from '../../test/support/operators.ts';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 
 /* Work that one process has begun and another one goes on with. */

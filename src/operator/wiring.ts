@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.ts';
+import type { Reference, ReferenceIndex } from '../base/collections/reference-index.ts';
 import { messageOf } from '../base/errors.ts';
-import type { HttpTransport } from '../base/http.ts';
 import type { Log } from '../base/log.ts';
 import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
-import type { Reference, ReferenceIndex } from '../base/reference-index.ts';
+import type { HttpTransport } from '../base/transport.ts';
 import type { UrlPolicy } from '../kinds/databasespace/url-policy.ts';
 import { createSecrets, FinalizerIndex, type Secrets } from '../kinds/secrets.ts';
 import { type AnyObject, type KubeApi, NAMESPACES } from '../kube/api.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aWorld, SPACE } from '../../test/support/planned-world.ts';
-import type { HttpTransport } from '../base/http.ts';
+import type { HttpTransport } from '../base/transport.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { askClouds } from './ask-clouds.ts';
 import type { Document } from './manifests.ts';

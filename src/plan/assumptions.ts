@@ -1,7 +1,7 @@
 import { type Item, isOutOfDate, itemOf, nameOf, readyOf } from '../plugin/inventory.ts';
 import type { Clouds } from './clouds.ts';
 import { clustersOf, type PlannedObject } from './objects.ts';
-import type { Outcome } from './plan.ts';
+import type { Outcome } from './outcome.ts';
 
 /** What a plan assumes that nobody can know before it is carried out. */
 export function assumptionsOf(

@@ -1,13 +1,14 @@
 import type { Clock } from '../base/clock.ts';
-import { HttpError, type HttpTransport } from '../base/http.ts';
+import { HttpError, type HttpTransport } from '../base/transport.ts';
 import type { Cluster } from '../cloud/schema.ts';
 import { isSamePlace, placeOf } from '../kinds/databasespace/place.ts';
 import type { Login } from '../kinds/secrets.ts';
 import type { ObjectKey } from '../kube/object.ts';
+import type { Simulator } from '../simulator/interface.ts';
 import type { SavedState } from '../simulator/saved-state.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { hashPassword } from '../simulator/server/state.ts';
-import { createSimulator, createTeam, DEFAULT_VERSIONS, type Simulator } from '../simulator/simulator.ts';
+import { createSimulator, createTeam, DEFAULT_VERSIONS } from '../simulator/simulator.ts';
 import { ADMIN_USERNAME, type Admin, type Contents, contentsOf, ownerOf } from './contents.ts';
 import {
   clustersOf,

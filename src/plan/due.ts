@@ -1,4 +1,4 @@
-import type { Outcome, Plan } from './plan.ts';
+import type { Outcome, Plan } from './outcome.ts';
 
 /** The plan without what is due anyway. */
 export function ownOf<P extends Pick<Plan, 'outcomes' | 'steps'>>(plan: P): P {

@@ -6,7 +6,8 @@ import { DATABASES } from '../kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { PAUSED } from '../kube/annotations.ts';
 import { type AnyObject, SECRETS } from '../kube/api.ts';
-import { makePlan, type Plan } from './plan.ts';
+import type { Plan } from './outcome.ts';
+import { makePlan } from './plan.ts';
 
 const stepsOf = ({ steps }: Plan) => steps.map(({ name, description }) => `${name}: ${description}`);
 

@@ -17,15 +17,16 @@ import { FakeKube } from '../sandbox/fake-kube.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { assumptionsOf } from './assumptions.ts';
-import { type Change, changesOf } from './changes.ts';
+import { changesOf } from './changes.ts';
 import { copyClouds } from './clouds.ts';
 import { copyObjects } from './copy.ts';
 import type { PlannedObject } from './objects.ts';
+import type { Outcome, Plan } from './outcome.ts';
 import { NOTHING_TOLD, policyOf, type ToldPolicy } from './policy.ts';
 import { copySchemas } from './schemas.ts';
 import type { SeenSecrets } from './secrets.ts';
 import { laterOf, staysOf } from './stays.ts';
-import { isMaking, type Weight, weightOf } from './weight.ts';
+import { isMaking, weightOf } from './weight.ts';
 
 /** What is known before any step is taken. */
 export interface PlanInput {
@@ -38,40 +39,6 @@ export interface PlanInput {
   readonly namespaces: readonly AnyObject[];
   /** Nothing by default. */
   readonly told?: ToldPolicy | undefined;
-}
-
-export interface PlannedStep {
-  readonly description: string;
-  readonly weight: Weight;
-  /** It does not succeed, and is retried until something else changes. */
-  readonly fails?: true;
-}
-
-/** What happens to one object. */
-export interface Outcome {
-  /** `kind namespace/name`. */
-  readonly name: string;
-  readonly change: 'create' | 'update' | 'delete' | 'none';
-  /** Fields of the spec, before and after. */
-  readonly fields: readonly Change[];
-  readonly steps: readonly PlannedStep[];
-  /** How it ends; undefined: it is gone. */
-  readonly end: { readonly ready: string; readonly reason: string; readonly message: string } | undefined;
-  /** If the object is deleted but what it stands for is not: what stays, and where. */
-  readonly stays?: string;
-  /** If the deletion has to wait: what is destroyed afterwards, without another plan. */
-  readonly later?: string;
-  /** It happens with or without the changes asked for. */
-  readonly alsoDue?: true;
-}
-
-export interface Plan {
-  /** Spaces, clusters, then what is on them; deleted objects come last, in reverse order. */
-  readonly outcomes: readonly Outcome[];
-  /** All steps in order, each with its object's name. */
-  readonly steps: readonly (PlannedStep & { readonly name: string })[];
-  /** What the plan assumes that nobody can know before it is carried out. */
-  readonly notes: readonly string[];
 }
 
 /** How long the copy must stay quiet, in its own time: longer than any pause before something that still happens. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Outcome, Plan } from './plan.ts';
+import type { Outcome, Plan } from './outcome.ts';
 import { severityOf } from './severity.ts';
 
 const outcome = (changes: Partial<Outcome> = {}): Outcome => ({

@@ -1,5 +1,5 @@
 import { ownOf } from './due.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './outcome.ts';
 
 /**
  * How grave a plan is, for --exit-code, without what is due anyway. `destroys`: data or access is gone for good, now or later:

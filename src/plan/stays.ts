@@ -3,7 +3,7 @@ import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { clusterKeyOf } from '../kinds/server/access.ts';
 import { nodeName } from '../plugin/inventory.ts';
 import { clustersOf, databasesOf, type PlannedObject, usersOf } from './objects.ts';
-import type { Outcome, Plan } from './plan.ts';
+import type { Outcome, Plan } from './outcome.ts';
 
 /** What a deleted object leaves behind; undefined if steps of the plan destroy it or the cluster that it is on. */
 export function staysOf(planned: PlannedObject, steps: Plan['steps']): string | undefined {

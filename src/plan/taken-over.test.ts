@@ -3,7 +3,8 @@ import { aWorld, ON_ORDERS, SPACE, type Specs } from '../../test/support/planned
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import { SECRETS } from '../kube/api.ts';
 import type { PlannedObject } from './objects.ts';
-import { makePlan, type Plan } from './plan.ts';
+import type { Plan } from './outcome.ts';
+import { makePlan } from './plan.ts';
 
 /* Existing clusters that an object takes over: a plan does not ask their servers what is on them. */
 

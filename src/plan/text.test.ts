@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { styleFor } from '../plugin/text.ts';
 import { changesOf } from './changes.ts';
-import type { Outcome, Plan } from './plan.ts';
+import type { Outcome, Plan } from './outcome.ts';
 import { planText } from './text.ts';
 
 const end = { ready: 'True', reason: 'Running', message: 'It runs' };

@@ -2,7 +2,7 @@ import type { Style } from '../plugin/text.ts';
 import type { Change } from './changes.ts';
 import { differenceOf, isManyLines } from './difference.ts';
 import { isTold, ownOf } from './due.ts';
-import type { Outcome, Plan } from './plan.ts';
+import type { Outcome, Plan } from './outcome.ts';
 import { WEIGHTS, type Weight } from './weight.ts';
 
 const CALLED: Readonly<Record<Weight, string>> = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import type { KubeApi } from '../kube/api.ts';

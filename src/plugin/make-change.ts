@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
 import type { KubeApi } from '../kube/api.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { type Change, failureOf, progressOf } from './change.ts';

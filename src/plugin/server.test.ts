@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HttpError, type HttpRequest } from '../base/http.ts';
+import { HttpError, type HttpRequest } from '../base/transport.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { SECRETS } from '../kube/api.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';

@@ -1,8 +1,8 @@
-import { ApiError } from '../base/api-error.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import { ServerClient } from '../database/client.ts';
 import { Session } from '../database/session.ts';
+import { ApiError } from '../http/api-error.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { caOf } from '../kinds/databasespace/ca-bundle.ts';

@@ -1,7 +1,7 @@
-import { ApiError } from '../base/api-error.ts';
 import { messageOf } from '../base/errors.ts';
 import type { QueryAnswer } from '../database/query-answer.ts';
 import type { Session } from '../database/session.ts';
+import { ApiError } from '../http/api-error.ts';
 import { answerText } from './answer.ts';
 import { INTERRUPTED } from './exit-code.ts';
 import { TRANSACTION_TYPES, type TransactionType, withTypeHelp } from './query-type.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
-import type { HttpTransport } from '../base/http.ts';
 import { nearest } from '../base/nearest.ts';
 import type { Random } from '../base/random.ts';
+import type { HttpTransport } from '../base/transport.ts';
 import { CloudClient } from '../cloud/client.ts';
 import { caOf } from '../kinds/databasespace/ca-bundle.ts';
 import { credentialsFrom } from '../kinds/databasespace/credentials.ts';

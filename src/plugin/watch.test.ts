@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
 import { KubeError } from '../kube/api.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { INTERRUPTED } from './exit-code.ts';

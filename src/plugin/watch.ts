@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import { HttpError } from '../base/http.ts';
 import { instant } from '../base/instant.ts';
+import { HttpError } from '../base/transport.ts';
 import { isBusy } from '../kube/api.ts';
 import { INTERRUPTED } from './exit-code.ts';
 import type { Screen } from './screen.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { aCluster, aController, READY } from '../../test/support/toy-controller.ts';
-import { CircuitBreaker } from '../base/circuit-breaker.ts';
 import { sleep } from '../base/clock.ts';
+import { CircuitBreaker } from '../http/circuit-breaker.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { WORKERS_IN_ALL } from './workqueue.ts';
 

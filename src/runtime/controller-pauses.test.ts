@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { aCluster, aController, aSettledToy, READY } from '../../test/support/toy-controller.ts';
 import { TOYS, type ToySubject } from '../../test/support/toy-kind.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
 import { type AnyObject, KubeError } from '../kube/api.ts';
 
 test('Controller slows down an object that always wants another look at once', async () => {

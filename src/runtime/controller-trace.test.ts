@@ -5,10 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { write } from '../../test/support/endpoint.ts';
 import { keepSpans } from '../../test/support/spans.ts';
 import { aController } from '../../test/support/toy-controller.ts';
-import { readNothing } from '../base/answer.ts';
-import { ApiEndpoint } from '../base/api-endpoint.ts';
-import { createUndiciTransport } from '../base/http.ts';
 import { systemRandom } from '../base/random.ts';
+import { readNothing } from '../http/answer.ts';
+import { ApiEndpoint } from '../http/api-endpoint.ts';
+import { createUndiciTransport } from '../http/undici-transport.ts';
 import { KubeError } from '../kube/api.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 

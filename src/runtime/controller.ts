@@ -10,11 +10,11 @@
  */
 
 import type { Clock } from '../base/clock.ts';
+import { type Reference, ReferenceIndex } from '../base/collections/reference-index.ts';
 import { messageOf } from '../base/errors.ts';
 import { logAbout, type PlainLog } from '../base/log.ts';
 import type { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
-import { type Reference, ReferenceIndex } from '../base/reference-index.ts';
 import { inSlices } from '../base/slices.ts';
 import { inSpan } from '../base/trace.ts';
 import { Mistakes } from '../kube/annotations.ts';

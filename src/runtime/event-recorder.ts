@@ -6,8 +6,8 @@
  */
 
 import type { Clock } from '../base/clock.ts';
+import { Recent } from '../base/collections/recent.ts';
 import type { Random } from '../base/random.ts';
-import { Recent } from '../base/recent.ts';
 import { EVENTS, isNamespaceTerminating, isNotFound, type KubeApi } from '../kube/api.ts';
 import { type EventReport, eventNameFor, newEvent, noteOf } from '../kube/event.ts';
 import { type KubeObject, microTime } from '../kube/object.ts';

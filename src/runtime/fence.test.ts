@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { manualClock, noChance } from '../../test/support/clock.ts';
 import { scriptedTransport } from '../../test/support/http.ts';
-import { readNothing } from '../base/answer.ts';
-import { ApiEndpoint } from '../base/api-endpoint.ts';
 import type { Clock } from '../base/clock.ts';
-import { HttpError, type HttpRequest, type HttpTransport } from '../base/http.ts';
+import { HttpError, type HttpRequest, type HttpTransport } from '../base/transport.ts';
+import { readNothing } from '../http/answer.ts';
+import { ApiEndpoint } from '../http/api-endpoint.ts';
 import { type AnyObject, type KubeApi, SECRETS } from '../kube/api.ts';
 import { fencedApi, fencedTransport } from './fence.ts';
 

@@ -5,7 +5,7 @@
  */
 
 import { TransientError } from '../base/errors.ts';
-import { type HttpTransport, withheld } from '../base/http.ts';
+import { type HttpTransport, withheld } from '../base/transport.ts';
 import type { KubeApi } from '../kube/api.ts';
 
 /** Returns why this process may not change anything now; undefined if it may. */

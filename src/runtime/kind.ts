@@ -8,7 +8,7 @@
  *   written to the status even if the next step fails. A step that itself fails passes such facts to `keep`.
  */
 
-import type { Reference } from '../base/reference-index.ts';
+import type { Reference } from '../base/collections/reference-index.ts';
 import type { Resource } from '../kube/api.ts';
 import type { Condition, ConditionUpdate } from '../kube/condition.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';

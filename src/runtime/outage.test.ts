@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../base/http.ts';
+import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../base/transport.ts';
 import type { AnyObject, Resource } from '../kube/api.ts';
 import { createKubeClient } from '../kube/client.ts';
 import { LEASES } from '../kube/lease.ts';

@@ -8,8 +8,8 @@
  */
 
 import { type Backoff, ceilingMs } from '../base/backoff.ts';
-import { Buckets } from '../base/buckets.ts';
 import type { Clock } from '../base/clock.ts';
+import { Buckets } from '../base/collections/buckets.ts';
 import type { Random } from '../base/random.ts';
 
 /** Retries per second that get a turn, and at once after a quiet time. Retries that are spread come on top. */

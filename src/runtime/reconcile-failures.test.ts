@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { aToy, TOY_FINALIZER, TOYS } from '../../test/support/toy-kind.ts';
-import { ApiError } from '../base/api-error.ts';
 import { TerminalError, TransientError } from '../base/errors.ts';
+import { ApiError } from '../http/api-error.ts';
 import { ABANDON, RECONCILE_AT } from '../kube/annotations.ts';
 import { KubeError } from '../kube/api.ts';
 import { failureOf } from '../kube/failure.ts';

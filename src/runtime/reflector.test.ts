@@ -12,7 +12,7 @@ import {
   tooOld,
 } from '../../test/support/scripted-watch.ts';
 import { sleep } from '../base/clock.ts';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
 import { KubeError, type WatchEvent } from '../kube/api.ts';
 
 describe.each([true, false])('With an API that streams lists (%s)', (streams) => {

@@ -13,9 +13,9 @@
 
 import { backoffMs } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
-import { HttpError } from '../base/http.ts';
 import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
+import { HttpError } from '../base/transport.ts';
 import { type AnyObject, isRefused, type KubeApi, KubeError, type Resource, type WatchOptions } from '../kube/api.ts';
 import { isBehind, LISTS, type ListAttempt, type ListedCollection, listAfter, type ObjectEvent } from '../kube/list.ts';
 import { compareVersions, keyOf, type ObjectKey } from '../kube/object.ts';

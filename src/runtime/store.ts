@@ -5,8 +5,8 @@
  * - Objects are kept packed and read when asked for: a caller may keep one, and nobody can change it.
  */
 
+import { PackedMap } from '../base/collections/packed-map.ts';
 import { frozen } from '../base/immutable.ts';
-import { PackedMap } from '../base/packed-map.ts';
 import { inSlices } from '../base/slices.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { compareVersions, keyOf, type ObjectKey } from '../kube/object.ts';

@@ -16,8 +16,8 @@
  */
 
 import type { Backoff } from '../base/backoff.ts';
-import { FairQueue } from '../base/fair-queue.ts';
-import { Schedule } from '../base/schedule.ts';
+import { FairQueue } from '../base/collections/fair-queue.ts';
+import { Schedule } from '../base/collections/schedule.ts';
 import { RateLimiter, type RateLimiterOptions } from './rate-limiter.ts';
 
 /**

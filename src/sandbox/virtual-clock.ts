@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { Heap } from '../base/heap.ts';
+import { Heap } from '../base/collections/heap.ts';
 
 /** Time that moves only when told to, and lets everything that follows from one moment happen before the next. */
 export interface VirtualClock extends Clock {

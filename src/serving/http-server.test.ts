@@ -1,6 +1,7 @@
 import { Server } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createUndiciTransport, readText } from '../base/http.ts';
+import { readText } from '../base/transport.ts';
+import { createUndiciTransport } from '../http/undici-transport.ts';
 import { parseAddress, serve } from './http-server.ts';
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { HttpError } from '../base/http.ts';
+import { HttpError } from '../base/transport.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { type HttpServer, serve } from './http-server.ts';
 import { createScrapeGuard } from './scrape-guard.ts';

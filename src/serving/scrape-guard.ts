@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { Buckets } from '../base/buckets.ts';
 import type { Clock } from '../base/clock.ts';
+import { Buckets } from '../base/collections/buckets.ts';
+import { Recent } from '../base/collections/recent.ts';
 import { messageOf } from '../base/errors.ts';
-import { Recent } from '../base/recent.ts';
 import type { Reviews } from '../kube/reviews.ts';
 import type { Page, PageGuard } from './http-server.ts';
 

@@ -1,6 +1,7 @@
 import { messageOf } from '../base/errors.ts';
 import { act, readFault } from './admin-requests.ts';
 import { DIALECT_RULES } from './dialect.ts';
+import type { Simulator } from './interface.ts';
 import { KNOB_SPECS, parseKnobs } from './knobs.ts';
 import { type Answer, empty, type Incoming, json, Refusal } from './message.ts';
 import { renderMain, renderPage } from './page.ts';
@@ -8,7 +9,6 @@ import { PAGE_SCRIPT, PAGE_STYLE } from './page-assets.ts';
 import { missAnswer } from './refusals.ts';
 import { createRouter, isMiss, type Route } from './router.ts';
 import { SENTINELS } from './sentinels.ts';
-import type { Simulator } from './simulator.ts';
 
 /** Operations that neither document has: the page for people, and the same as JSON for scripts. */
 type AdminOperation =

@@ -11,12 +11,13 @@ import {
   sender,
 } from '../../test/support/simulator.ts';
 import { systemClock } from '../base/clock.ts';
-import { createUndiciTransport } from '../base/http.ts';
+import { createUndiciTransport } from '../http/undici-transport.ts';
 import type { Fault, FaultEffect } from './faults.ts';
+import type { SimulatorOptions } from './interface.ts';
 import { createPortBook } from './listeners.ts';
 import { createSeededRandom } from './seeded-random.ts';
 import { type SimulatorServerOptions, startSimulatorServer } from './server.ts';
-import { createSimulator, type SimulatorOptions } from './simulator.ts';
+import { createSimulator } from './simulator.ts';
 
 const opened: { close(): Promise<unknown> }[] = [];
 

@@ -1,7 +1,7 @@
 import { access, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Simulator } from './interface.ts';
 import { parseState, type SavedState } from './saved-state.ts';
-import type { Simulator } from './simulator.ts';
 
 /** Changes within this time are written together. */
 const WRITE_AFTER_MS = 500;

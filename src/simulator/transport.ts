@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../base/http.ts';
+import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../base/transport.ts';
 import type { Outcome } from './effects.ts';
 import type { Answer, Incoming } from './message.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/base/clock.ts';
 import { GROUP } from '../../src/base/group.ts';
-import { createUndiciTransport } from '../../src/base/http.ts';
+import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
 import type { KubeApi } from '../../src/kube/api.ts';

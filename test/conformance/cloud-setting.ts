@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/base/clock.ts';
-import type { HttpTransport } from '../../src/base/http.ts';
 import type { Random } from '../../src/base/random.ts';
 import { uuid } from '../../src/base/random.ts';
+import type { HttpTransport } from '../../src/base/transport.ts';
 import { CloudClient } from '../../src/cloud/client.ts';
 import type { DeployRequest } from '../../src/cloud/request.ts';
 import type { Cluster } from '../../src/cloud/schema.ts';
 import type { AccessLevel, CloudCredential } from '../../src/cloud/token.ts';
-import type { Simulator } from '../../src/simulator/simulator.ts';
+import type { Simulator } from '../../src/simulator/interface.ts';
 import { type RawAnswer, type RawRequest, raw } from './raw.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { sleep, systemClock } from '../../src/base/clock.ts';
-import { createUndiciTransport } from '../../src/base/http.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { deployRequestSchema } from '../../src/cloud/request.ts';
 import type { AccessLevel, CloudCredential } from '../../src/cloud/token.ts';
+import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import type { Target } from './check.ts';
 import type { CloudSetting } from './cloud-setting.ts';
 import type { ServerSetting } from './server-setting.ts';

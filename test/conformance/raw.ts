@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type HttpTransport, readText } from '../../src/base/http.ts';
+import { type HttpTransport, readText } from '../../src/base/transport.ts';
 
 export interface RawRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

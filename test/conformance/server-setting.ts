@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/base/clock.ts';
-import type { HttpTransport } from '../../src/base/http.ts';
 import { type Random, uuid } from '../../src/base/random.ts';
+import type { HttpTransport } from '../../src/base/transport.ts';
 import { ServerClient } from '../../src/database/client.ts';
 import type { QueryAnswer } from '../../src/database/query-answer.ts';
 import type { Login, TransactionType } from '../../src/database/request.ts';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { createUndiciTransport } from '../../src/base/http.ts';
+import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { loadKubeConnection } from '../../src/kube/config.ts';
 import { LEASES } from '../../src/kube/lease.ts';

@@ -1,7 +1,8 @@
 import { expect, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { API_VERSION } from '../../src/base/group.ts';
-import { createUndiciTransport, readText } from '../../src/base/http.ts';
+import { readText } from '../../src/base/transport.ts';
+import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
 import { loadKubeConnection } from '../../src/kube/config.ts';
 import { customResourceDefinition } from '../../src/kube/crd.ts';

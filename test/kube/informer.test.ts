@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { createUndiciTransport } from '../../src/base/http.ts';
 import { systemRandom } from '../../src/base/random.ts';
+import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import { type AnyObject, KubeError } from '../../src/kube/api.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { loadKubeConnection } from '../../src/kube/config.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { createUndiciTransport } from '../../src/base/http.ts';
 import { systemRandom } from '../../src/base/random.ts';
+import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
 import { loadKubeConnection } from '../../src/kube/config.ts';
 import { LEASES } from '../../src/kube/lease.ts';

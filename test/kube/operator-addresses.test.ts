@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cluster, space, wholeSpace } from '../support/manifests.ts';
 import { type OperatorBench, startBench } from '../support/operator-bench.ts';
 
-/* A manifest cannot direct a request to addresses that only the operator can reach. For addresses behind names: src/base/http-guard.test.ts. */
+/* A manifest cannot direct a request to addresses that only the operator can reach. For addresses behind names: src/http/undici-transport-guard.test.ts. */
 
 let bench: OperatorBench;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HttpTransport } from '../../src/base/http.ts';
+import type { HttpTransport } from '../../src/base/transport.ts';
 import { EVENTS } from '../../src/kube/api.ts';
 import { clusterNamed } from '../support/simulator.ts';
 import { aCrowd, type Front } from './crowd.ts';

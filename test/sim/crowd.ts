@@ -1,6 +1,6 @@
 import { API_VERSION } from '../../src/base/group.ts';
-import type { HttpRequest, HttpTransport } from '../../src/base/http.ts';
 import { createLog } from '../../src/base/log.ts';
+import type { HttpRequest, HttpTransport } from '../../src/base/transport.ts';
 import { type Resource, SECRETS } from '../../src/kube/api.ts';
 import { createMetrics } from '../../src/operator/metrics.ts';
 import { createOperator } from '../../src/operator.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { API_VERSION } from '../../src/base/group.ts';
-import { HttpError } from '../../src/base/http.ts';
+import { HttpError } from '../../src/base/transport.ts';
 import { SECRETS } from '../../src/kube/api.ts';
 import { aCrowd, type Front } from './crowd.ts';
 import { SPACES } from './view.ts';

@@ -1,7 +1,7 @@
 import type { Mutation } from './mutate.ts';
 
 const ENDPOINT = 'kinds/databasecluster/endpoint.ts';
-const LOGIN = 'kinds/databasecluster/decide-login.ts';
+const LOGIN = 'kinds/databasecluster/login/decide-login.ts';
 
 /** Mistakes with changes that the cloud refuses for ever, and with clusters of several servers. */
 export const OF_CLUSTERS: readonly Mutation[] = [
@@ -15,7 +15,7 @@ export const OF_CLUSTERS: readonly Mutation[] = [
         'backup: acceptedBackup(subject)',
       ],
       [
-        'kinds/databasecluster/act-login.ts',
+        'kinds/databasecluster/login/act-login.ts',
         'return isFound ? undefined : { unverifiedSecretName: to };',
         'return undefined;',
       ],

@@ -2,7 +2,7 @@ import type { Mutation } from './mutate.ts';
 
 const RECONCILE = 'runtime/reconcile.ts';
 const QUEUE = 'runtime/workqueue.ts';
-const EXISTENCE = 'kinds/databasecluster/decide-existence.ts';
+const EXISTENCE = 'kinds/databasecluster/existence/decide-existence.ts';
 
 /** Mistakes that each break one promise: to users of the queue, to other controllers, to the cloud, or to people. */
 export const OF_PROMISES: readonly Mutation[] = [
@@ -67,7 +67,7 @@ export const OF_PROMISES: readonly Mutation[] = [
     about: 'A 5xx counts as a call that had no effect',
     changes: [
       [
-        'base/api-error.ts',
+        'http/api-error.ts',
         "return kind === 'unavailable' && status !== undefined && status !== 421;",
         "return kind === 'unavailable' && status === 0;",
       ],
@@ -103,7 +103,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   {
     name: 'cut-change-failed',
     about: 'A change whose answer makes no sense counts as one that had no effect',
-    changes: [['base/api-error.ts', "kind === 'lost' || kind === 'badAnswer' || kind", "kind === 'lost' || kind"]],
+    changes: [['http/api-error.ts', "kind === 'lost' || kind === 'badAnswer' || kind", "kind === 'lost' || kind"]],
     hunt: ['deploy 4:truncated', 'deploy'],
   },
   {
@@ -163,7 +163,7 @@ export const OF_PROMISES: readonly Mutation[] = [
     about: 'The label of a metric contains the access token',
     changes: [
       [
-        'base/api-call.ts',
+        'http/api-call.ts',
         'operation: this.#operation.name, code, durationMs',
         "operation: this.#exchange.headers?.['authorization']?.match(/Bearer .*/)?.[0] ?? '', code, durationMs",
       ],

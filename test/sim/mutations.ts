@@ -5,11 +5,11 @@ import { OF_REPLICAS } from './mutations-of-replicas.ts';
 import { ON_SERVERS } from './mutations-on-servers.ts';
 
 const RECONCILE = 'runtime/reconcile.ts';
-const EXISTENCE = 'kinds/databasecluster/decide-existence.ts';
+const EXISTENCE = 'kinds/databasecluster/existence/decide-existence.ts';
 const DELETION = 'kinds/databasecluster/decide-deletion.ts';
 const ACT = 'kinds/databasecluster/act.ts';
-const ACT_LOGIN = 'kinds/databasecluster/act-login.ts';
-const LOGIN = 'kinds/databasecluster/decide-login.ts';
+const ACT_LOGIN = 'kinds/databasecluster/login/act-login.ts';
+const LOGIN = 'kinds/databasecluster/login/decide-login.ts';
 
 /** Removes the check of the finalizer right before the call. */
 const NOT_LOOKED_FOR = ['kinds/confirm.ts', '    isHeld(live) &&\n', ''] as const;
@@ -102,9 +102,9 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'one-list-is-enough',
     about: 'A cluster that is missing from one List counts as gone',
     changes: [
-      ['kinds/databasecluster/find-cluster.ts', 'return subject.status.createdAt !== undefined ||', 'return'],
+      ['kinds/databasecluster/existence/find-cluster.ts', 'return subject.status.createdAt !== undefined ||', 'return'],
       // Other safeguards against that: an absence must last, and a former cluster is recognized.
-      ['kinds/databasecluster/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
+      ['kinds/databasecluster/existence/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
       [
         'kinds/databasecluster/observation.ts',
         'former.createdAt !== createdAtOf(cluster)) return',
@@ -117,9 +117,9 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'list-outvoted',
     about: 'Two 404s count for more than the List that was fetched to settle them',
     changes: [
-      ['kinds/databasecluster/find-cluster.ts', 'cluster = poller.get(id);', 'cluster = undefined;'],
+      ['kinds/databasecluster/existence/find-cluster.ts', 'cluster = poller.get(id);', 'cluster = undefined;'],
       // Another safeguard against that.
-      ['kinds/databasecluster/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
+      ['kinds/databasecluster/existence/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
     ],
     hunt: Array.from({ length: 24 }, (_, index) => `destroy r${index + 1}:missingTwice`),
   },
@@ -128,7 +128,7 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'Two objects that stand for one id ignore each other',
     changes: [
       [
-        'kinds/databasecluster/claimants.ts',
+        'kinds/databasecluster/existence/claimants.ts',
         'return comesBefore(subject, others, holdOf);',
         'return others.length < 0 ? comesBefore(subject, others, holdOf) : undefined;',
       ],
@@ -200,7 +200,7 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'A new cluster is suspended before its factory login is retired',
     changes: [
       [
-        'kinds/databasecluster/decide-state.ts',
+        'kinds/databasecluster/changes/decide-state.ts',
         'if (!suspended && isBeingSecured(subject, seen)) return undefined;',
         'if (!suspended && Date.now() < 0 && isBeingSecured(subject, seen)) return undefined;',
       ],
@@ -212,7 +212,7 @@ export const MUTATIONS: readonly Mutation[] = [
     about: "Somebody else's Secret is overwritten if it has the name of ours",
     changes: [
       [
-        'kinds/databasecluster/login-of.ts',
+        'kinds/databasecluster/login/login-of.ts',
         'const isTold = secret.labels[OWNER_LABEL] === ownerValue(metadata.name);',
         'const isTold = secret.labels[OWNER_LABEL] !== ownerValue(`not-` + metadata.name);',
       ],
@@ -344,7 +344,7 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'Messages of the other side are shown as they are, with their secrets',
     changes: [
       [
-        'base/redact.ts',
+        'http/redact.ts',
         'result += covered[index] === 1 ? REDACTED : text.slice(index, end);',
         'result += text.slice(index, end).replace(REDACTED, "");',
       ],
@@ -356,7 +356,7 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'The label of a metric contains what was sent',
     changes: [
       [
-        'base/api-call.ts',
+        'http/api-call.ts',
         'operation: this.#operation.name, code, durationMs',
         'operation: this.#exchange.body ?? this.#operation.name, code, durationMs',
       ],
@@ -380,7 +380,7 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'A list that ends too early counts as a complete, shorter one',
     changes: [
       [
-        'base/json-stream.ts',
+        'http/json-stream.ts',
         'const outer = parseJson(splitter.end());',
         'let outer = options.member === undefined ? [] : { [options.member]: [] };\n  try {\n    outer = parseJson(splitter.end());\n  } catch {}',
       ],
@@ -405,7 +405,11 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'forget-whose-login',
     about: 'The Secret of a cluster that was released is overwritten for another cluster',
     changes: [
-      ['kinds/databasecluster/login-of.ts', '  if (!isOfAnother(subject, secret)) return false;', '  return false;'],
+      [
+        'kinds/databasecluster/login/login-of.ts',
+        '  if (!isOfAnother(subject, secret)) return false;',
+        '  return false;',
+      ],
     ],
     hunt: ['renamed-elsewhere replicas=2 shards 1:recreate'],
   },

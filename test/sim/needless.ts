@@ -1,6 +1,6 @@
-import type { HttpRequest, HttpResponse } from '../../src/base/http.ts';
+import type { HttpRequest, HttpResponse } from '../../src/base/transport.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
-import type { Simulator } from '../../src/simulator/simulator.ts';
+import type { Simulator } from '../../src/simulator/interface.ts';
 import type { Fault } from './faults.ts';
 import type { Strike } from './plan.ts';
 import type { ReadStrike } from './reads.ts';

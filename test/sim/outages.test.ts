@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { HttpError } from '../../src/base/http.ts';
+import { HttpError } from '../../src/base/transport.ts';
 import { RECONCILE_AT, ROTATE_AT } from '../../src/kube/annotations.ts';
 import { type Asked, aCrowd, type Front } from './crowd.ts';
 import { CLUSTERS, DATABASES, NAMESPACE, SPACES as SPACES_RESOURCE, USERS } from './view.ts';

@@ -1,6 +1,12 @@
 import { sleep } from '../../src/base/clock.ts';
-import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, withheld } from '../../src/base/http.ts';
 import { LEADER_LEASE } from '../../src/base/lease-names.ts';
+import {
+  HttpError,
+  type HttpRequest,
+  type HttpResponse,
+  type HttpTransport,
+  withheld,
+} from '../../src/base/transport.ts';
 import {
   type AnyObject,
   type KubeApi,

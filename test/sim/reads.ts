@@ -1,4 +1,4 @@
-import { HttpError, type HttpRequest, type HttpResponse } from '../../src/base/http.ts';
+import { HttpError, type HttpRequest, type HttpResponse } from '../../src/base/transport.ts';
 import { KubeError } from '../../src/kube/api.ts';
 import type { Fault } from './faults.ts';
 

@@ -1,5 +1,5 @@
 import type { Cluster, ServerNode } from '../../src/simulator/cloud/state.ts';
-import type { Simulator } from '../../src/simulator/simulator.ts';
+import type { Simulator } from '../../src/simulator/interface.ts';
 
 /* What happens to the servers of a cluster with several. */
 

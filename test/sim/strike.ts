@@ -3,7 +3,7 @@ import type { Resource } from '../../src/kube/api.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import type { FakeKube } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
-import type { Simulator } from '../../src/simulator/simulator.ts';
+import type { Simulator } from '../../src/simulator/interface.ts';
 import type { Fault } from './faults.ts';
 import type { Invariants } from './invariants.ts';
 import { MEDDLING_MS } from './meddling.ts';

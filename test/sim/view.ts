@@ -6,7 +6,7 @@ import { LEASES } from '../../src/kube/lease.ts';
 import { keyOf, objectKey, splitKey } from '../../src/kube/object.ts';
 import type { FakeKube, FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
-import type { Simulator } from '../../src/simulator/simulator.ts';
+import type { Simulator } from '../../src/simulator/interface.ts';
 
 /** The namespace of all objects that are named without one. */
 export const NAMESPACE = 'shop';

@@ -1,9 +1,9 @@
-import type { RequestRecord } from '../../src/base/api-call.ts';
-import { ApiError } from '../../src/base/api-error.ts';
-import type { HttpRequest } from '../../src/base/http.ts';
+import type { HttpRequest } from '../../src/base/transport.ts';
 import { CloudClient, type CloudClientOptions } from '../../src/cloud/client.ts';
 import type { DeployRequest } from '../../src/cloud/request.ts';
 import type { AccessLevel } from '../../src/cloud/token.ts';
+import type { RequestRecord } from '../../src/http/api-call.ts';
+import { ApiError } from '../../src/http/api-error.ts';
 import { manualClock, noChance } from './clock.ts';
 import { type Script, scriptedTransport } from './http.ts';
 

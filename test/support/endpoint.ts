@@ -1,8 +1,8 @@
-import { readNothing } from '../../src/base/answer.ts';
-import type { Exchange, Operation, RequestRecord } from '../../src/base/api-call.ts';
-import { ApiEndpoint } from '../../src/base/api-endpoint.ts';
-import { ApiError } from '../../src/base/api-error.ts';
-import type { HttpResponse } from '../../src/base/http.ts';
+import type { HttpResponse } from '../../src/base/transport.ts';
+import { readNothing } from '../../src/http/answer.ts';
+import type { Exchange, Operation, RequestRecord } from '../../src/http/api-call.ts';
+import { ApiEndpoint } from '../../src/http/api-endpoint.ts';
+import { ApiError } from '../../src/http/api-error.ts';
 import { manualClock, noChance } from './clock.ts';
 import { type Script, scriptedTransport } from './http.ts';
 

@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse, HttpTransport } from '../../src/base/http.ts';
+import type { HttpRequest, HttpResponse, HttpTransport } from '../../src/base/transport.ts';
 
 /** The answer of a scripted transport: a status with a body, or an error to throw. */
 export type ScriptedAnswer =

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import type { HttpRequest, HttpResponse } from '../../src/base/http.ts';
 import { createLog } from '../../src/base/log.ts';
+import type { HttpRequest, HttpResponse } from '../../src/base/transport.ts';
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../../src/kinds/databasespace/resource.ts';
 import { EVENTS, type KubeApi, SECRETS } from '../../src/kube/api.ts';

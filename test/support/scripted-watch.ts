@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { sleep } from '../../src/base/clock.ts';
-import { HttpError } from '../../src/base/http.ts';
+import { HttpError } from '../../src/base/transport.ts';
 import {
   type AnyObject,
   type KubeApi,

@@ -1,5 +1,5 @@
-import type { RequestRecord } from '../../src/base/api-call.ts';
 import { ServerClient, type ServerClientOptions } from '../../src/database/client.ts';
+import type { RequestRecord } from '../../src/http/api-call.ts';
 import { manualClock, noChance } from './clock.ts';
 import { type Script, scriptedTransport } from './http.ts';
 

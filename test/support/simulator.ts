@@ -1,9 +1,10 @@
-import { HttpError, type HttpRequest, readText } from '../../src/base/http.ts';
+import { HttpError, type HttpRequest, readText } from '../../src/base/transport.ts';
 import type { Level } from '../../src/simulator/cloud/state.ts';
 import type { Dialect } from '../../src/simulator/dialect.ts';
+import type { Simulator, SimulatorOptions } from '../../src/simulator/interface.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
-import { createSimulator, type Simulator, type SimulatorOptions } from '../../src/simulator/simulator.ts';
+import { createSimulator } from '../../src/simulator/simulator.ts';
 import { type ManualClock, manualClock } from './clock.ts';
 
 export interface Reply {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { ApiError } from '../../src/base/api-error.ts';
 import type { Cluster } from '../../src/cloud/schema.ts';
 import { SpacePoller } from '../../src/cloud/space-poller.ts';
+import { ApiError } from '../../src/http/api-error.ts';
 import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 

@@ -90,7 +90,7 @@ describe('docs/conditions.md', () => {
     .filter((word) => !types.includes(word));
 
   test('has every condition type that the code sets, and no other', () => {
-    const code = sources('src/kube/summary.ts', 'src/kinds/*/*.ts');
+    const code = sources('src/kube/summary.ts', 'src/kinds/*/**/*.ts');
     const found = code.flatMap((text) =>
       [...text.matchAll(/\btype(?::| =) '([A-Z]\w+)'/g)].map((match) => match[1] ?? ''),
     );
@@ -101,7 +101,7 @@ describe('docs/conditions.md', () => {
     const code = sources(
       // Without the schemas, which are about the spec.
       'src/kinds/{secrets,confirm}.ts',
-      'src/kinds/*/!(*schema|rules|resource).ts',
+      'src/kinds/*/**/!(*schema|rules|resource).ts',
       'src/kube/{failure,summary,untold}.ts',
       'src/runtime/{reconcile,controller}.ts',
     );

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { cacheFolder } from './cache.ts';
 import type { Log } from './control-plane.ts';
-import { type GoModule, type GoProgram, goBuild } from './go-build.ts';
-import type { GoCommand } from './go-command.ts';
+import { type GoModule, goBuild } from './go-build.ts';
+import type { GoCommand, GoProgram } from './go-command.ts';
 import { findOnPath, isExecutable } from './run.ts';
 import { MODULE_FOLDER, moduleText, readVersions, type Versions } from './versions.ts';
 

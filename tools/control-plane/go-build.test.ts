@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeCommands } from '../../test/support/fake-commands.ts';
-import { type GoModule, type GoProgram, goBuild } from './go-build.ts';
-import { installedGo } from './go-command.ts';
+import { type GoModule, goBuild } from './go-build.ts';
+import { type GoProgram, installedGo } from './go-command.ts';
 
 const A: GoProgram = { name: 'a', package: 'example.com/a', version: 'v1.0.0', about: '1 s' };
 const B: GoProgram = { name: 'b', package: 'example.com/b', version: 'v2.0.0', about: '2 s' };

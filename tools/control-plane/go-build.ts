@@ -4,19 +4,10 @@ import { globSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from '../lock.mjs';
 import type { Log } from './control-plane.ts';
-import type { GoCommand } from './go-command.ts';
+import type { GoCommand, GoProgram } from './go-command.ts';
 import { Guard } from './guard.ts';
 import { isExecutable } from './run.ts';
 import { lastLines } from './tail.ts';
-
-export interface GoProgram {
-  /** The binary's name. */
-  readonly name: string;
-  readonly package: string;
-  readonly version: string;
-  /** How long the first build takes on a small machine, shown to people who wait: "3 min". */
-  readonly about: string;
-}
 
 export interface GoModule {
   /** The folder of go.mod, go.sum and any Go files that belong to them. */

@@ -1,6 +1,14 @@
-import type { GoProgram } from './go-build.ts';
 import type { CommandLine } from './guard-messages.ts';
 import { findOnPath } from './run.ts';
+
+export interface GoProgram {
+  /** The binary's name. */
+  readonly name: string;
+  readonly package: string;
+  readonly version: string;
+  /** How long the first build takes on a small machine, shown to people who wait: "3 min". */
+  readonly about: string;
+}
 
 export interface GoBuildRequest {
   readonly module: string;

@@ -3,8 +3,8 @@ import type { ControlPlane } from '../../../tools/control-plane/control-plane.ts
 import { startControlPlane } from '../../../tools/control-plane/start.ts';
 import type { Clock } from '../../base/clock.ts';
 import { VERSION as API_VERSION, GROUP } from '../../base/group.ts';
-import { createUndiciTransport } from '../../base/http.ts';
 import { systemRandom, uuid } from '../../base/random.ts';
+import { createUndiciTransport } from '../../http/undici-transport.ts';
 import { definitions } from '../../kinds/definitions.ts';
 import { ABANDON } from '../../kube/annotations.ts';
 import type { AnyObject } from '../../kube/api.ts';

@@ -1,5 +1,5 @@
-import { ApiError } from '../../base/api-error.ts';
 import { messageOf, TransientError } from '../../base/errors.ts';
+import { ApiError } from '../../http/api-error.ts';
 import { confirm } from '../confirm.ts';
 import { type OpenServer, serverAccess } from '../server/access.ts';
 import { isAbsentFromServer } from '../server/servers.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../base/api-error.ts';
+import { ApiError } from '../../http/api-error.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import { CLUSTER_SUSPENDED, type OpenServer, serverAccess } from '../server/access.ts';
 import { untilVerification } from '../verification.ts';

@@ -1,4 +1,4 @@
-import type { Reference } from '../../base/reference-index.ts';
+import type { Reference } from '../../base/collections/reference-index.ts';
 import { type KubeObject, keyOf, type ObjectKey } from '../../kube/object.ts';
 import { heldRecordReader } from '../../kube/record.ts';
 import type { Attempts } from '../attempts.ts';

@@ -1,5 +1,5 @@
-import { ApiError } from '../../base/api-error.ts';
 import { TransientError } from '../../base/errors.ts';
+import { ApiError } from '../../http/api-error.ts';
 import type { OpenServer } from '../server/access.ts';
 import { existsByGet } from './observe.ts';
 import type { SourceText } from './sources.ts';

@@ -1,17 +1,18 @@
-import { ApiError } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { Cluster } from '../../cloud/schema.ts';
+import { ApiError } from '../../http/api-error.ts';
 import { LET_GO } from '../../kube/annotations.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { isSamePlace } from '../databasespace/place.ts';
 import { confirm, isAsDecidedOn, isFree, lookAgain, versionsWithout } from './act-guard.ts';
-import { deleteSecret, preparePassword, promotePassword, putPassword, retireSecret } from './act-login.ts';
-import { spaceKeyOf } from './claimants.ts';
-import { acceptedBackup } from './decide-existence.ts';
-import { deployRequest } from './deploy-request.ts';
-import { differences } from './differences.ts';
-import { askFor } from './find-cluster.ts';
-import { refuseAwaited, updateNotApplied } from './not-shown.ts';
+import { deployRequest } from './changes/deploy-request.ts';
+import { differences } from './changes/differences.ts';
+import { refuseAwaited, updateNotApplied } from './changes/not-shown.ts';
+import { type Asked, type Change as AskedChange, isUnseen } from './changes/unseen-changes.ts';
+import { spaceKeyOf } from './existence/claimants.ts';
+import { acceptedBackup } from './existence/decide-existence.ts';
+import { askFor } from './existence/find-cluster.ts';
+import { deleteSecret, preparePassword, promotePassword, putPassword, retireSecret } from './login/act-login.ts';
 import {
   adminSecretName,
   type ClusterStep,
@@ -21,7 +22,6 @@ import {
   isSame,
 } from './observation.ts';
 import { type ClusterStatusPatch, isDrift, shown } from './present.ts';
-import { type Asked, type Change as AskedChange, isUnseen } from './unseen-changes.ts';
 import type { ClusterWorld } from './world.ts';
 
 /** Records facts in the status even if the step fails. */

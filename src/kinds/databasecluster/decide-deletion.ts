@@ -2,7 +2,7 @@ import { ABANDON, LET_GO } from '../../kube/annotations.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
 import { placeName } from '../databasespace/place.ts';
-import { isFromOperation, isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './decide-existence.ts';
+import { isFromOperation, isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './existence/decide-existence.ts';
 import {
   type ClusterObservation,
   type ClusterStep,

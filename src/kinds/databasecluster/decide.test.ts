@@ -12,11 +12,11 @@ import {
   noSpace,
   outline,
 } from '../../../test/support/builders.ts';
+import { decideRunState } from './changes/decide-state.ts';
 import { decideCluster, RULES } from './decide.ts';
-import { decideClaim } from './decide-claim.ts';
-import { decideExistence } from './decide-existence.ts';
-import { decideLogin } from './decide-login.ts';
-import { decideRunState } from './decide-state.ts';
+import { decideClaim } from './existence/decide-claim.ts';
+import { decideExistence } from './existence/decide-existence.ts';
+import { decideLogin } from './login/decide-login.ts';
 import type { ClusterObservation, ClusterSubject, LoginObservation } from './observation.ts';
 import type { ClusterDecision } from './present.ts';
 

@@ -2,11 +2,12 @@ import { findStatusCondition } from '../../kube/condition.ts';
 import { reconciling, stalled } from '../../kube/summary.ts';
 import { isSamePlace } from '../databasespace/place.ts';
 import { correctedRotation } from '../rotation.ts';
-import { decideClaim } from './decide-claim.ts';
+import { decideRunState } from './changes/decide-state.ts';
 import { decideDeletion } from './decide-deletion.ts';
-import { decideExistence } from './decide-existence.ts';
-import { decideLogin } from './decide-login.ts';
-import { decideRunState } from './decide-state.ts';
+import { decideClaim } from './existence/decide-claim.ts';
+import { decideExistence } from './existence/decide-existence.ts';
+import { decideLogin } from './login/decide-login.ts';
+import { decideMeanwhile } from './login/verify-alone.ts';
 import {
   type ClusterObservation,
   type ClusterSubject,
@@ -15,7 +16,6 @@ import {
   type SpaceSeen,
 } from './observation.ts';
 import { type ClusterDecision, driftOf, isOurs, type Rule, shown, unobserved } from './present.ts';
-import { decideMeanwhile } from './verify-alone.ts';
 
 /**
  * The first answer wins. The order is behaviour:

@@ -1,6 +1,6 @@
-import { splitAddress } from '../../base/address.ts';
-import { quoted } from '../../base/api-error.ts';
+import { quoted } from '../../base/printable.ts';
 import type { Cluster } from '../../cloud/schema.ts';
+import { splitAddress } from '../../http/address.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import { type ClusterSubject, currentID, isSame } from './observation.ts';
 

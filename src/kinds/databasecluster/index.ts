@@ -1,8 +1,8 @@
 import { objectKey } from '../../kube/object.ts';
 import type { Kind } from '../../runtime/kind.ts';
 import { actOnCluster } from './act.ts';
-import { spaceKeyOf } from './claimants.ts';
 import { decideCluster } from './decide.ts';
+import { spaceKeyOf } from './existence/claimants.ts';
 import { heldRecordOf, mayExist } from './held-record.ts';
 import {
   adminSecretName,

@@ -3,7 +3,6 @@ import type { Subject } from '../../runtime/kind.ts';
 import type { Place } from '../databasespace/place.ts';
 import type { Refusal } from '../password-tries.ts';
 import type { SecretHolder } from '../secret-holder.ts';
-import type { Absence } from './absences.ts';
 import type { DatabaseClusterSpec, DatabaseClusterStatus } from './schema.ts';
 
 export type ClusterSubject = Subject<DatabaseClusterSpec, DatabaseClusterStatus>;
@@ -32,6 +31,16 @@ export interface WaitingForSpace {
   readonly untoldMs?: number | undefined;
   /** Set for a cluster that is or was Ready (verify-alone.ts). `untriable`: a try is due, but impossible. */
   readonly login?: LoginObservation | { readonly login: 'untriable' } | undefined;
+}
+
+/** A cluster that is not to be seen, but not for long yet. */
+export interface Absence {
+  /** Since when, and until when it is waited for, by the wall clock. */
+  readonly since: string;
+  readonly until: string;
+  readonly leftMs: number;
+  /** Earlier there were others that may have been ours. */
+  readonly hadLookalikes: boolean;
 }
 
 export interface SpaceSeen {

@@ -7,13 +7,15 @@ import { isSamePlace, placeName, placeOf } from '../databasespace/place.ts';
 import { dependentsFirst } from '../dependents-first.ts';
 import { createIt } from '../missing.ts';
 import { admitIt, admits } from '../namespaces.ts';
-import { claimantsOf, firstClaimant, spaceKeyOf } from './claimants.ts';
+import { stateNotShown } from './changes/not-shown.ts';
 import { destroys, needsCloudToGo } from './decide-deletion.ts';
 import { endpointOf } from './endpoint.ts';
-import { findCluster, maybeAttempted } from './find-cluster.ts';
+import { claimantsOf, firstClaimant, spaceKeyOf } from './existence/claimants.ts';
+import { findCluster, maybeAttempted } from './existence/find-cluster.ts';
+import { hasMoved, isToFollow } from './existence/moved.ts';
 import { mayExist } from './held-record.ts';
-import { hasMoved, isToFollow } from './moved.ts';
-import { stateNotShown } from './not-shown.ts';
+import { observeLogin } from './login/observe-login.ts';
+import { loginMeanwhile } from './login/verify-alone.ts';
 import {
   adminSecretName,
   type ClusterObservation,
@@ -24,11 +26,9 @@ import {
   isSame,
   type SpaceSeen,
 } from './observation.ts';
-import { observeLogin } from './observe-login.ts';
 import { isOnlyObserved, owns } from './present.ts';
 import { type ClusterRecord, clusterRecordOf } from './record.ts';
 import { CLONE_OF_ITSELF } from './rules.ts';
-import { loginMeanwhile } from './verify-alone.ts';
 import type { ClusterWorld } from './world.ts';
 
 /**

@@ -3,11 +3,11 @@ import { particulars, reconciling } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
 import { type Rotation, rotationAt } from '../rotation.ts';
 import { OWNER_LABEL } from '../secrets.ts';
-import { differences, inWords, unreported } from './differences.ts';
-import { recordedIn } from './former-secrets.ts';
+import { differences, inWords, unreported } from './changes/differences.ts';
+import { UNSETTLED_MS } from './changes/unseen-changes.ts';
+import { recordedIn } from './login/former-secrets.ts';
 import { type ClusterStep, type ClusterSubject, type Credentials, isSame, type SpaceSeen } from './observation.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
-import { UNSETTLED_MS } from './unseen-changes.ts';
 
 export type ClusterDecision = Decision<DatabaseClusterStatus, ClusterStep>;
 export type ClusterStatusPatch = StatusPatch<DatabaseClusterStatus>;

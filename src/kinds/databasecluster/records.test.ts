@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster, type ClusterBuilder, PLACE } from '../../../test/support/builders.ts';
 import { type KubeObject, keyOf } from '../../kube/object.ts';
-import { claims } from './claimants.ts';
+import { claims } from './existence/claimants.ts';
 import { neededSpace, SpaceMembers } from './records.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
 

@@ -1,10 +1,10 @@
-import type { Reference } from '../../base/reference-index.ts';
+import type { Reference } from '../../base/collections/reference-index.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import { hasLetGo } from '../claim.ts';
 import { isSamePlace, type Place } from '../databasespace/place.ts';
 import type { SpacePlaces } from '../databasespace/places.ts';
-import { claims, spaceKeyOf } from './claimants.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
+import { claims, spaceKeyOf } from './existence/claimants.ts';
 import { type HeldRecord, heldRecordOf, mayExist } from './held-record.ts';
 import { currentID, desiredID } from './observation.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';

@@ -1,6 +1,6 @@
-import { ApiError } from '../../base/api-error.ts';
 import { TerminalError } from '../../base/errors.ts';
-import { spaceKeyOf } from './claimants.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { spaceKeyOf } from './existence/claimants.ts';
 import type { ClusterSubject } from './observation.ts';
 import type { ClusterWorld } from './world.ts';
 

@@ -12,10 +12,10 @@ import { Elapsed } from '../elapsed.ts';
 import { PasswordTries } from '../password-tries.ts';
 import type { Secrets } from '../secrets.ts';
 import { Verifications } from '../verification.ts';
-import { Absences } from './absences.ts';
-import type { Difference } from './differences.ts';
-import { FailedChanges } from './failed-changes.ts';
-import { UnseenChanges } from './unseen-changes.ts';
+import type { Difference } from './changes/differences.ts';
+import { FailedChanges } from './changes/failed-changes.ts';
+import { UnseenChanges } from './changes/unseen-changes.ts';
+import { Absences } from './existence/absences.ts';
 
 /** Reason of the Event for an object that goes although its cluster may still exist. */
 export const CLUSTER_LEFT = 'ClusterLeft';

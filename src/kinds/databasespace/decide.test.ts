@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aSpace, aSpaceObservation, conditionOf, NOW_MS, outline } from '../../../test/support/builders.ts';
-import { ApiError, type ApiErrorKind } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
+import { ApiError, type ApiErrorKind } from '../../http/api-error.ts';
 import type { Condition } from '../../kube/condition.ts';
 import { decideSpace as decide } from './decide.ts';
 import type { SpaceObservation, SpaceSubject } from './observe.ts';

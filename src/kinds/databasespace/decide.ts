@@ -1,6 +1,6 @@
-import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import { messageOf } from '../../base/errors.ts';
 import { instant } from '../../base/instant.ts';
+import { ApiError, isHeldBack } from '../../http/api-error.ts';
 import { type ConditionUpdate, findStatusCondition, toldBefore } from '../../kube/condition.ts';
 import { failureOf } from '../../kube/failure.ts';
 import { failed, failing, OBSERVING, particulars, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';

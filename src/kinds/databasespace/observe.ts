@@ -1,8 +1,8 @@
-import { ApiError, isHeldBack } from '../../base/api-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import { GROUP } from '../../base/group.ts';
 import { isRefusedExchange } from '../../cloud/token.ts';
+import { ApiError, isHeldBack } from '../../http/api-error.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import type { Subject } from '../../runtime/kind.ts';
 import { type Dependents, dependentsFirst } from '../dependents-first.ts';

@@ -1,4 +1,4 @@
-import { Multimap } from '../../base/multimap.ts';
+import { Multimap } from '../../base/collections/multimap.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import { isSamePlace, type Place, placeInFull, placeOf } from './place.ts';
 

@@ -1,7 +1,7 @@
-import type { ApiError } from '../../base/api-error.ts';
 import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
 import type { Verdict } from '../../database/logins.ts';
+import type { ApiError } from '../../http/api-error.ts';
 import { confirm } from '../confirm.ts';
 import { type Given, mayHaveTaken, refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
 import { isAbsentFromServer } from '../server/servers.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { splitAddress } from '../../base/address.ts';
 import { API_VERSION, GROUP } from '../../base/group.ts';
+import { splitAddress } from '../../http/address.ts';
 import type { ObjectKey, OwnerReference } from '../../kube/object.ts';
 import { isForeign, NEXT_ANNOTATIONS } from '../rotation.ts';
 import { otherHolder, type SecretHolder } from '../secret-holder.ts';

@@ -1,4 +1,4 @@
-import type { Reference } from '../../base/reference-index.ts';
+import type { Reference } from '../../base/collections/reference-index.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import { heldRecordReader } from '../../kube/record.ts';

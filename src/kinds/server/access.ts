@@ -1,4 +1,4 @@
-import { splitAddress } from '../../base/address.ts';
+import { splitAddress } from '../../http/address.ts';
 import { PAUSED } from '../../kube/annotations.ts';
 import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
-import { ApiError } from '../../base/api-error.ts';
 import type { TransientError } from '../../base/errors.ts';
+import { ApiError } from '../../http/api-error.ts';
 import { SECRETS } from '../../kube/api.ts';
 import { type ServerPlace, Servers } from './servers.ts';
 

@@ -1,10 +1,10 @@
-import { ApiError } from '../../base/api-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { TransientError } from '../../base/errors.ts';
 import { SingleFlight } from '../../base/single-flight.ts';
 import type { ServerClient } from '../../database/client.ts';
 import type { Logins, Verdict } from '../../database/logins.ts';
 import type { Session } from '../../database/session.ts';
+import { ApiError } from '../../http/api-error.ts';
 import { ABANDON } from '../../kube/annotations.ts';
 import { type ObjectKey, splitKey } from '../../kube/object.ts';
 import type { Login, SecretContents, Secrets } from '../secrets.ts';

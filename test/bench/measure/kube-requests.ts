@@ -1,4 +1,4 @@
-import { type HttpTransport, readText } from '../../../src/base/http.ts';
+import { type HttpTransport, readText } from '../../../src/base/transport.ts';
 import { samplesOf } from './prometheus.ts';
 
 /** Counts of the API server, the one place that sees every request, whoever sends it. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { ApiError } from '../../../src/base/api-error.ts';
 import type { CloudClient } from '../../../src/cloud/client.ts';
 import type { AccessLevel, CloudCredential } from '../../../src/cloud/token.ts';
+import { ApiError } from '../../../src/http/api-error.ts';
 import type { Check } from '../check.ts';
 import { type CloudSetting, clientOf, rawAs, SPACE_PATH, tokenOf } from '../cloud-setting.ts';
 import { expectErrorObject, type RawRequest, raw } from '../raw.ts';

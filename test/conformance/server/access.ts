@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { ApiError } from '../../../src/base/api-error.ts';
+import { ApiError } from '../../../src/http/api-error.ts';
 import { CASES } from '../../support/server-operations.ts';
 import type { Check } from '../check.ts';
 import { type RawRequest, raw } from '../raw.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type HttpRequest, type HttpResponse, type HttpTransport, readText } from '../../../src/base/http.ts';
+import { type HttpRequest, type HttpResponse, type HttpTransport, readText } from '../../../src/base/transport.ts';
 import { type Check, runCheck, type Target } from '../../conformance/check.ts';
 import { CLOUD_CHECKS } from '../../conformance/cloud-checks.ts';
 import { SERVER_CHECKS } from '../../conformance/server-checks.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createUndiciTransport } from '../../../src/base/http.ts';
+import { createUndiciTransport } from '../../../src/http/undici-transport.ts';
 import { createSeededRandom } from '../../../src/simulator/seeded-random.ts';
 import { type SimulatorServer, startSimulatorServer } from '../../../src/simulator/server.ts';
 import { createSimulator } from '../../../src/simulator/simulator.ts';

@@ -81,7 +81,7 @@ describe('.dockerignore', () => {
     '.env',
     'node_modules/zod/package.json',
     'kubeconfig',
-    'src/base/http.test.ts',
+    'src/http/undici-transport.test.ts',
     '.mooring/x',
   ])('keeps %s out, wherever it comes from', (path) => expect(isIgnored(ignore, path)).toBe(true));
 

@@ -1,0 +1,59 @@
+import { messageOf } from '../base/errors.ts';
+import { HttpError, type HttpRequest } from '../base/transport.ts';
+
+/** No trusted certificate vouches for the other side's. */
+const UNTRUSTED = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_UNTRUSTED)/;
+
+/** How far the exchange had come. `isSent`: the first byte of the request may have left. `isOver`: its time is. */
+interface Progress {
+  readonly isSent: boolean;
+  readonly isOver: boolean;
+  readonly isUnanswered: boolean;
+}
+
+/** Whether the request was sent does not follow from the error's code: a connection that is in use can also become unreachable. */
+export function toHttpError(
+  error: unknown,
+  request: HttpRequest,
+  { isSent, isOver, isUnanswered }: Progress,
+): HttpError {
+  if (error instanceof HttpError) return error;
+  const where = `${request.method} ${URL.parse(request.url)?.origin ?? 'an invalid URL'}`;
+  if (request.signal?.aborted) return new HttpError('aborted', `${where}: Aborted`, { cause: error });
+  const code = codeOf(error);
+  const details = {
+    cause: error,
+    isUnanswered,
+    isSilence: !isOver && code === 'UND_ERR_BODY_TIMEOUT',
+    isUntrusted: UNTRUSTED.test(code),
+  };
+  const inTime = isSent ? 'No complete answer in time' : 'No connection in time';
+  return new HttpError(
+    isSent ? 'lost' : 'unreachable',
+    `${where}: ${isOver ? inTime : describe(error, code)}`,
+    details,
+  );
+}
+
+export function codeOf(error: unknown): string {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if ('code' in current && typeof current.code === 'string') return current.code;
+    if (current instanceof AggregateError && current.errors.length > 0) return codeOf(current.errors[0]);
+  }
+  return '';
+}
+
+/** What OpenSSL says if the other side's first bytes are not TLS, such as an HTTP server's answer. */
+const NO_TLS = /^(wrong version number|packet length too long)$/;
+
+function describe(error: unknown, code: string): string {
+  const text = messageOf(error) || 'Connection failed';
+  // From OpenSSL's text, with places in its source and in memory, only which TLS failure it is.
+  const [, failure] = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(text) ?? [];
+  // Node's advice to whoever starts it does not help whoever reads this.
+  const message =
+    failure === undefined
+      ? text.replace(/; if the root CA is installed locally,.*$/, '')
+      : `TLS failed: ${failure}${NO_TLS.test(failure) ? ': it answers without TLS: is it http?' : ''}`;
+  return code === '' || message.includes(code) ? message : `${message} (${code})`;
+}

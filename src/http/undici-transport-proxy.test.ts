@@ -1,0 +1,92 @@
+import { createServer as createProxy } from 'node:http';
+import { createServer } from 'node:https';
+import { type AddressInfo, connect, createServer as createPlainServer, type Server, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { FIRST, SECOND } from '../../test/support/certificates.ts';
+import { readText } from '../base/transport.ts';
+import { createUndiciTransport } from './undici-transport.ts';
+
+async function listening(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A server with the first certificate, and a proxy that connects every name to it, or answers everything with `refusal`. */
+async function bench(refusal?: number) {
+  const target = await listening(
+    createServer({ ...FIRST }, (request, response) => response.end(`to ${request.headers.host}`)),
+  );
+  const asked: string[] = [];
+  const proxy = createProxy().on('connect', (request, socket: Socket) => {
+    asked.push(`${request.url} ${request.headers['proxy-authorization']}`);
+    if (refusal !== undefined) return socket.end(`HTTP/1.1 ${refusal} No\r\n\r\n`);
+    const there = connect(target, '127.0.0.1');
+    there.on('error', () => socket.destroy());
+    socket.on('error', () => there.destroy());
+    socket.write('HTTP/1.1 200 Established\r\n\r\n');
+    return socket.pipe(there).pipe(socket);
+  });
+  const port = await listening(proxy);
+  const ask = async (ca: string, url = 'https://127.0.0.1:6443/', serverName?: string) => {
+    const transport = createUndiciTransport({
+      ca,
+      serverName,
+      proxy: `http://me:sesame@127.0.0.1:${port}`,
+    });
+    onTestFinished(() => transport.close());
+    return readText(await transport({ method: 'GET', url, refusal: () => undefined }), 100);
+  };
+  return { ask, asked };
+}
+
+test('a proxy reaches a server whose name does not resolve, and the server is trusted by its own certificate', async () => {
+  const { ask, asked } = await bench();
+  expect(await ask(FIRST.cert, 'https://nowhere.test:6443/', 'localhost')).toBe('to nowhere.test:6443');
+  expect(asked).toEqual([`nowhere.test:6443 Basic ${btoa('me:sesame')}`]);
+  expect(await ask(FIRST.cert)).toBe('to 127.0.0.1:6443');
+  await expect(ask(FIRST.cert, 'https://nowhere.test:6443/')).rejects.toThrow(/ALTNAME/);
+  await expect(ask(SECOND.cert)).rejects.toThrow(/self-signed|SELF_SIGNED/);
+});
+
+test('a refusal by a proxy is reported, without its password', async () => {
+  const { ask } = await bench(403);
+  const error = await ask(FIRST.cert).catch((reason: unknown) => reason);
+  expect(String(error)).toMatch(/Proxy response \(403\)/);
+  expect(error).toMatchObject({ kind: 'unreachable' });
+  expect(String(error)).not.toContain('sesame');
+});
+
+test('requests connect side by side to a proxy that is reached by TLS, too', async () => {
+  const REQUESTS = 3;
+  const connected = Promise.withResolvers<void>();
+  let connections = 0;
+  const port = await listening(
+    createPlainServer((socket) => {
+      socket.on('error', () => {});
+      if (++connections === REQUESTS) connected.resolve();
+    }),
+  );
+  const transport = createUndiciTransport({ proxy: `https://localhost:${port}` });
+  onTestFinished(() => transport.close());
+  const url = 'https://nowhere.test/';
+  const ended = Promise.race(Array.from({ length: REQUESTS }, () => transport({ method: 'GET', url })));
+  await Promise.race([connected.promise, ended]);
+});
+
+test('a proxy that is reached by TLS may be named by its address, and must be trusted', async () => {
+  const port = await listening(createServer({ ...FIRST }));
+  for (const host of ['localhost', '127.0.0.1']) {
+    const transport = createUndiciTransport({ proxy: `https://${host}:${port}` });
+    onTestFinished(() => transport.close());
+    await expect(transport({ method: 'GET', url: 'https://nowhere.test/' })).rejects.toMatchObject({
+      kind: 'unreachable',
+      isUntrusted: true,
+    });
+  }
+});

@@ -1,0 +1,175 @@
+import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import { type AddressInfo, createServer as createPlainServer } from 'node:net';
+import { createSecureContext, rootCertificates, type TLSSocket } from 'node:tls';
+import { expect, onTestFinished, test } from 'vitest';
+import { FIRST, SECOND } from '../../test/support/certificates.ts';
+import { type HttpResponse, readText } from '../base/transport.ts';
+import { createUndiciTransport, type UndiciTransportOptions } from './undici-transport.ts';
+
+/** A server with the first certificate. Returns a call of a transport with these options. */
+async function bench(options: UndiciTransportOptions) {
+  const server = createServer({ ...FIRST }, (_request, response) => {
+    response.writeHead(200, { connection: 'close' }).end('ok');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const transport = createUndiciTransport(options);
+  onTestFinished(async () => {
+    await transport.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return async () => readText(await transport({ method: 'GET', url }), 10);
+}
+
+test('a server is trusted by the given certificates, and by no others', async () => {
+  await expect((await bench({ ca: FIRST.cert }))()).resolves.toBe('ok');
+  await expect((await bench({ ca: SECOND.cert }))()).rejects.toThrow(/self-signed|SELF_SIGNED/);
+  await expect((await bench({}))()).rejects.toThrow(/: self-signed certificate \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/);
+  let given: string = SECOND.cert;
+  const ask = await bench({ ca: () => given });
+  await expect(ask()).rejects.toThrow(/self-signed|SELF_SIGNED/);
+  given = `${SECOND.cert}\n${FIRST.cert}`;
+  await expect(ask()).resolves.toBe('ok');
+  const guard = { trusts: () => false, refusalOf: () => undefined };
+  await expect((await bench({ ca: FIRST.cert, guard }))()).resolves.toBe('ok');
+  await expect((await bench({ ca: SECOND.cert, guard }))()).rejects.toThrow(/self-signed|SELF_SIGNED/);
+});
+
+test('trusted certificates are parsed once, not for each connection', async () => {
+  // So many that parsing them takes much longer than a connection.
+  const ca = [...Array.from({ length: 10 }, () => rootCertificates).flat(), FIRST.cert].join('\n');
+  const reading = millis(() => createSecureContext({ ca }));
+  const ask = await bench({ ca });
+  await ask();
+  const before = process.threadCpuUsage();
+  for (let count = 0; count < 10; count++) expect(await ask()).toBe('ok');
+  const { user, system } = process.threadCpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(5 * reading);
+});
+
+/** Milliseconds of this thread's processor time. */
+function millis(work: () => unknown): number {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}
+
+test("a server that is not trusted, or speaks another TLS or none, is reported without OpenSSL's internals", async () => {
+  const untrusted = await (await bench({}))().catch((error: unknown) => error);
+  expect(untrusted).toMatchObject({ kind: 'unreachable', isUntrusted: true });
+
+  const plain = createPlainServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+  const old = createServer({ ...FIRST, maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL@SECLEVEL=0' });
+  await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
+  const transport = createUndiciTransport({ ca: FIRST.cert });
+  onTestFinished(async () => {
+    await transport.close();
+    plain.close();
+    old.close();
+  });
+  for (const [server, says] of [
+    [plain, /: TLS failed: [a-z0-9 ]+: it answers without TLS: is it http\? \(E\w+\)$/],
+    [old, /: TLS failed: [a-z0-9 ]+ \(E\w+\)$/],
+  ] as const) {
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const error = await transport({ method: 'GET', url }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ isUntrusted: false });
+    expect(String(error)).toMatch(says);
+  }
+});
+
+test('a renewed client certificate is used from the next request on, while requests with the former one can end', async () => {
+  const open: ServerResponse[] = [];
+  const server = createServer(
+    { ...FIRST, requestCert: true, rejectUnauthorized: false },
+    ({ url, socket }, response) => {
+      const { subject } = (socket as TLSSocket).getPeerCertificate();
+      response.write(String(subject?.CN));
+      if (url === '/slow') open.push(response);
+      else response.end();
+    },
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  let [cert, key]: string[] = [FIRST.cert, FIRST.key];
+  const transport = createUndiciTransport({ ca: FIRST.cert, cert: () => cert, key: () => key });
+  onTestFinished(async () => {
+    await transport.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const get = (path: string) =>
+    transport({ method: 'GET', url: `https://127.0.0.1:${(server.address() as AddressInfo).port}${path}` });
+  const text = (response: HttpResponse) => readText(response, 100);
+  const slow = await get('/slow');
+  expect(await text(await get('/'))).toBe('first');
+  // The files are written one after the other.
+  cert = SECOND.cert;
+  expect(await text(await get('/'))).toBe('first');
+  key = SECOND.key;
+  // There is a connection that is kept alive.
+  expect(await text(await get('/'))).toBe('second');
+  open[0]?.end(' to its end');
+  expect(await text(slow)).toBe('first to its end');
+});
+
+test('closing a transport also ends requests with a former client certificate', async () => {
+  const server = createServer({ ...FIRST, requestCert: true, rejectUnauthorized: false }, (_request, response) => {
+    response.write('begun');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  let pair: { readonly cert: string; readonly key: string } = FIRST;
+  const transport = createUndiciTransport({ ca: FIRST.cert, cert: () => pair.cert, key: () => pair.key });
+  const timeouts = { bodyMs: 2_000 };
+  const get = () =>
+    transport({ method: 'GET', url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/`, timeouts });
+  const former = await get();
+  pair = SECOND;
+  const now = await get();
+  await transport.close();
+  for (const response of [former, now])
+    await expect(readText(response, 100)).rejects.toMatchObject({ isSilence: false });
+});
+
+test('a request over a connection that breaks before TLS is agreed was surely not sent', async () => {
+  for (const breaks of ['destroy', 'resetAndDestroy'] as const) {
+    const server = createPlainServer((socket) => {
+      socket.on('error', () => {}).once('data', () => socket[breaks]());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const transport = createUndiciTransport({ ca: FIRST.cert });
+    onTestFinished(async () => {
+      await transport.close();
+      server.close();
+    });
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const post = transport({ method: 'POST', url, body: '{}' });
+    await expect(post).rejects.toMatchObject({ kind: 'unreachable', isUnanswered: true });
+  }
+});
+
+test('requests connect side by side: a server that agrees on no TLS makes none wait for the time limit of another', async () => {
+  const REQUESTS = 3;
+  const connected = Promise.withResolvers<void>();
+  let connections = 0;
+  const server = createPlainServer((socket) => {
+    socket.on('error', () => {});
+    if (++connections === REQUESTS) connected.resolve();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const transport = createUndiciTransport({ ca: FIRST.cert });
+  onTestFinished(async () => {
+    await transport.close();
+    server.close();
+  });
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const ended = Promise.race(Array.from({ length: REQUESTS }, () => transport({ method: 'GET', url })));
+  await Promise.race([connected.promise, ended]);
+});

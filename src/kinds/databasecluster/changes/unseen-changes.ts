@@ -1,0 +1,125 @@
+import { type Backoff, ceilingMs } from '../../../base/backoff.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Cluster } from '../../../cloud/schema.ts';
+import type { ObjectKey } from '../../../kube/object.ts';
+import type { ClusterChanges } from '../observation.ts';
+
+/** Settings, state and id are remembered separately, as one may be requested while another is awaited. */
+type Part = 'settings' | 'status' | 'id';
+
+/** The cluster is looked at much sooner: requesting an accepted change again does not speed it up, and may start it over. */
+const PAUSES: Readonly<Record<Part, Backoff>> = {
+  settings: { initialMs: 60_000, maxMs: 300_000 },
+  status: { initialMs: 30_000, maxMs: 300_000 },
+  id: { initialMs: 30_000, maxMs: 300_000 },
+};
+
+/** For this long after the cloud accepted it, a state or id may be shown and gone again: an answering machine may be behind. */
+export const UNSETTLED_MS: Readonly<Record<Part, number>> = { settings: 0, status: 30_000, id: 30_000 };
+
+/** A change that is requested this long after it might have been requested again counts as new. */
+const IN_A_ROW_MS = 600_000;
+
+const FIELDS = ['storageSizeGB', 'machineType', 'status', 'id'] as const;
+type Field = (typeof FIELDS)[number];
+
+/** What was requested from the cloud; `gone` is not a word of its own. */
+export type Asked = ClusterChanges & { readonly status?: 'suspended' | 'running' | 'gone'; readonly id?: string };
+
+/** A change of one cluster, and the cluster as it was just before. */
+export interface Change {
+  readonly key: ObjectKey;
+  readonly uid: string;
+  readonly changes: Asked;
+  readonly cluster: Cluster;
+}
+
+/** A change that was answered but is not to be seen. */
+export interface Unseen {
+  readonly change: Change;
+  /** `missing`: the cloud did not know the cluster. */
+  readonly answer: 'accepted' | 'missing';
+  /** How many times in a row. */
+  readonly times: number;
+  /** When the first of these was answered, by the wall clock. */
+  readonly at: string;
+  readonly answeredMs: number;
+  readonly untilMs: number;
+}
+
+/** Whether the cloud accepted the changes but shows that the cluster runs without one of them. */
+export function isUnseen(changes: ClusterChanges, cluster: Cluster): boolean {
+  const differs = (field: Field) => cluster[field] !== undefined && !isShown(changes, cluster, field);
+  return cluster.status === 'running' && FIELDS.some(differs);
+}
+
+function isShown(changes: Asked, cluster: Cluster, field: Field): boolean {
+  return changes[field] === undefined || cluster[field] === changes[field];
+}
+
+function partOf({ status, id }: Asked): Part {
+  if (status !== undefined) return 'status';
+  return id === undefined ? 'settings' : 'id';
+}
+
+/** The last changes of settings, state and id of each object that the cloud accepted but may not show. Times are monotonic. */
+export class UnseenChanges {
+  readonly #last: Readonly<Record<Part, Map<ObjectKey, Unseen>>> = {
+    settings: new Map(),
+    status: new Map(),
+    id: new Map(),
+  };
+
+  /** The change was accepted, and is not to be seen yet. */
+  accepted(change: Change, clock: Pick<Clock, 'now' | 'monotonic'>, answer: Unseen['answer'] = 'accepted'): void {
+    const part = partOf(change.changes);
+    const answeredMs = clock.monotonic();
+    const before = this.inARow(change, answeredMs);
+    const times = (before?.times ?? 0) + 1;
+    const at = before?.at ?? new Date(clock.now()).toISOString();
+    const untilMs = answeredMs + ceilingMs(PAUSES[part], times - 1);
+    this.#last[part].set(change.key, { change, answer, times, at, answeredMs, untilMs });
+  }
+
+  /** The change, if all of it was accepted a short time ago and the cluster is in all of it as it was then; undefined otherwise. */
+  awaited(change: Change, nowMs: number): Unseen | undefined {
+    const last = this.#same(change);
+    return change.changes.backup === undefined && nowMs < (last?.untilMs ?? 0) ? last : undefined;
+  }
+
+  /** Takes the cluster as it is now: once it shows all that was accepted, later differences came from elsewhere. */
+  shows(key: ObjectKey, cluster: Cluster, nowMs: number): void {
+    for (const part of ['settings', 'status', 'id'] as const) {
+      const last = this.#last[part].get(key);
+      if (last === undefined || !FIELDS.every((field) => isShown(last.change.changes, cluster, field))) continue;
+      if (nowMs >= last.answeredMs + UNSETTLED_MS[part]) this.#last[part].delete(key);
+    }
+  }
+
+  /** The change, if it was accepted and is not to be seen yet, even if it may be requested again. */
+  inARow(change: Change, nowMs: number): Unseen | undefined {
+    const last = this.#same(change);
+    return last !== undefined && nowMs < last.untilMs + IN_A_ROW_MS ? last : undefined;
+  }
+
+  #same({ key, uid, changes, cluster }: Change): Unseen | undefined {
+    const last = this.#last[partOf(changes)].get(key);
+    if (last?.change.uid !== uid || last.change.cluster.createdAt !== cluster.createdAt) return undefined;
+    const { change } = last;
+    const isSame = FIELDS.every(
+      (field) =>
+        changes[field] === undefined ||
+        (changes[field] === change.changes[field] && (field === 'status' || cluster[field] === change.cluster[field])),
+    );
+    return isSame ? last : undefined;
+  }
+
+  forget(key: ObjectKey): void {
+    for (const part of Object.values(this.#last)) part.delete(key);
+  }
+
+  /** The settings were accepted and are shown. */
+  seen(key: ObjectKey): void {
+    this.#last.settings.delete(key);
+  }
+}

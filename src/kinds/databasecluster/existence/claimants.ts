@@ -1,0 +1,59 @@
+import { findStatusCondition } from '../../../kube/condition.ts';
+import { type ObjectKey, objectKey } from '../../../kube/object.ts';
+import { comesBefore, type Hold } from '../../claim.ts';
+import { isSamePlace } from '../../databasespace/place.ts';
+import { heldRecordOf, mayExist } from '../held-record.ts';
+import { type ClusterSubject, currentID } from '../observation.ts';
+import type { ClusterRecord } from '../record.ts';
+import type { ClusterWorld } from '../world.ts';
+
+/* Which DatabaseClusters have or want one id in one place of the cloud, by whatever DatabaseSpace, connected or not. */
+
+export function spaceKeyOf({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): ObjectKey {
+  return objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
+}
+
+/** Whether the object's claims count. One that the space does not admit takes no id from others, unless it may have a cluster already. */
+export function claims(cluster: ClusterRecord): boolean {
+  const ready = findStatusCondition(cluster.status.conditions, 'Ready');
+  return mayExist(cluster) || ready?.reason !== 'SpaceNotAllowed';
+}
+
+/**
+ * Whether a wish for an id made through a DatabaseSpace counts for `own`, which names the same place. A wish through another
+ * one counts only while that is Ready: anybody can name the place, but nothing is begun without tokens that the cloud accepts there.
+ */
+export function wishesCount(space: ObjectKey, own: ObjectKey, seen: ClusterWorld['space']): boolean {
+  return space === own || seen(space)?.ready?.status === 'True';
+}
+
+/**
+ * The objects that have the id in the place where the subject's space is now, or want it in a way that counts. What an object has
+ * stays its own whatever its spec says, even if that can no longer be read.
+ */
+export function claimantsOf(world: ClusterWorld, subject: ClusterSubject, id: string): readonly ClusterRecord[] {
+  const own = spaceKeyOf(subject);
+  const here = world.places.get(own);
+  // An object's cluster may be in another place than its space is now.
+  const isHere = ({ status: { place } }: ClusterRecord) =>
+    here === undefined || place === undefined || isSamePlace(place, here);
+  return [...world.places.same(own)].flatMap((space) =>
+    [...world.claimants(space, id)]
+      .map((key) => heldRecordOf(world.cluster(key)))
+      .filter((record) => record !== undefined)
+      .filter(
+        (record) => claims(record) && isHere(record) && (mayExist(record) || wishesCount(space, own, world.space)),
+      ),
+  );
+}
+
+/** The other object that has or wants this id, if it comes first. */
+export function firstClaimant(world: ClusterWorld, subject: ClusterSubject, id: string): ObjectKey | undefined {
+  const others = claimantsOf(world, subject, id).filter((claimant) => currentID(claimant) === id);
+  return comesBefore(subject, others, holdOf);
+}
+
+function holdOf({ status }: ClusterRecord): Hold {
+  if (status.createdAt !== undefined) return 'has';
+  return status.operation === undefined && status.former === undefined ? 'wants' : 'begun';
+}

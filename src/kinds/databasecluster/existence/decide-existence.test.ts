@@ -1,0 +1,463 @@
+import { describe, expect, it } from 'vitest';
+import {
+  aCluster,
+  anObservation,
+  type ClusterBuilder,
+  CREATED_AT,
+  CREATED_MS,
+  conditionOf,
+  NOW_MS,
+  type ObservationBuilder,
+  outline,
+} from '../../../../test/support/builders.ts';
+import { decideCluster } from '../decide.ts';
+import { decideExistence } from './decide-existence.ts';
+
+interface Case {
+  readonly name: string;
+  readonly given: ClusterBuilder;
+  readonly seen: ObservationBuilder;
+  readonly thus: Partial<ReturnType<typeof outline>>;
+  readonly status?: object;
+  readonly hold?: boolean;
+}
+
+const MINUTE = 60_000;
+const foreign = anObservation().cluster({ createdAt: CREATED_MS + MINUTE });
+const again = '0 ms';
+const absence = { since: '2026-11-20T12:00:00Z', until: '2026-11-20T12:00:20Z', leftMs: 12_000, hadLookalikes: false };
+const notShown = anObservation().missing().with({ absence });
+
+const cases: readonly Case[] = [
+  {
+    name: 'records a deploy before it is made',
+    given: aCluster(),
+    seen: anObservation().missing(),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { operation: { type: 'Deploy', target: 'orders', startedAt: new Date(NOW_MS).toISOString() } },
+  },
+  {
+    name: 'deploys what was recorded',
+    given: aCluster().announced(),
+    seen: anObservation().missing(),
+    thus: { ready: 'Unknown Deploying', steps: ['Deploy'] },
+  },
+  {
+    name: 'records a deploy again when another id was recorded',
+    given: aCluster().announced('Deploy', 'other').withStatus({ clusterID: 'orders' }),
+    seen: anObservation().missing(),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+  },
+  {
+    name: 'clones what was recorded',
+    given: aCluster()
+      .with({ cloneFrom: { clusterID: 'source' } })
+      .announced('Clone'),
+    seen: anObservation()
+      .missing()
+      .with({ cloneSource: { is: 'known', id: 'source' } }),
+    thus: { ready: 'Unknown Deploying', steps: ['Clone'] },
+  },
+  {
+    name: 'waits for the source of a clone, and looks again, as no status wakes it',
+    given: aCluster()
+      .with({ cloneFrom: { clusterRef: { name: 'source' } } })
+      .announced('Clone'),
+    seen: anObservation()
+      .missing()
+      .with({ cloneSource: { is: 'waiting', message: 'Waiting for DatabaseCluster "source"' } }),
+    thus: { ready: 'Unknown WaitingForSource', summary: 'Reconciling', steps: [], comesBack: 'soon' },
+  },
+  {
+    name: 'records a deploy again when the id was changed after the cloud had refused it',
+    given: aCluster().with({ clusterID: 'orders-eu' }).announced(),
+    seen: anObservation().missing().with({ attempted: false }),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { operation: { type: 'Deploy', target: 'orders-eu' } },
+  },
+  {
+    name: 'goes on with the recorded id while the call may still take effect',
+    given: aCluster().with({ clusterID: 'orders-eu' }).announced(),
+    seen: anObservation()
+      .missing()
+      .with({ mayLandUntilMs: NOW_MS + 1000 }),
+    thus: { ready: 'Unknown Deploying', steps: ['Deploy'] },
+  },
+  {
+    name: 'clones nothing from another place',
+    given: aCluster().with({ cloneFrom: { clusterRef: { name: 'source' } } }),
+    seen: anObservation()
+      .missing()
+      .with({ cloneSource: { is: 'unusable', reason: 'CloneSourceElsewhere', message: 'Choose another' } }),
+    thus: { ready: 'False CloneSourceElsewhere', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'creates none with managementPolicy Observe',
+    given: aCluster().with({ managementPolicy: 'Observe' }),
+    seen: anObservation().missing(),
+    thus: { ready: 'False ClusterNotFound', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'creates none with adoptionPolicy MustExist',
+    given: aCluster().with({ adoptionPolicy: 'MustExist' }),
+    seen: anObservation().missing(),
+    thus: { ready: 'False ClusterNotFound', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'creates nothing in place of a vanished cluster',
+    given: aCluster().healthy(),
+    seen: anObservation().missing(),
+    thus: { ready: 'False ClusterMissing', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+    status: { endpoint: null, state: null, servers: null },
+  },
+  {
+    name: 'looks for a cluster that was just deployed and is not shown, as a cloud may be slow',
+    given: aCluster().owned(),
+    seen: notShown,
+    thus: { ready: 'Unknown Deploying', summary: 'Reconciling', steps: [], comesBack: '5000 ms' },
+  },
+  {
+    name: 'looks for a cluster that worked and is not shown',
+    given: aCluster().healthy(),
+    seen: notShown,
+    thus: { ready: 'False NotFound', summary: 'Reconciling', steps: [], comesBack: '5000 ms' },
+  },
+  {
+    name: 'says the same at the next look about a cluster that was suspended, and so was Ready without a login',
+    given: aCluster().owned().withCondition('Ready', 'False', 'NotFound'),
+    seen: notShown,
+    thus: { ready: 'False NotFound', summary: 'Reconciling', steps: [], comesBack: '5000 ms' },
+  },
+  {
+    name: 'does not look again, as a new process would, for a cluster that was treated as gone',
+    given: aCluster().owned().withCondition('Ready', 'False', 'ClusterMissing'),
+    seen: notShown,
+    thus: { ready: 'False ClusterMissing', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'does not look again for a cluster that was only observed, and was treated as gone',
+    given: aCluster()
+      .with({ managementPolicy: 'Observe', recreatePolicy: 'Always' })
+      .owned()
+      .withCondition('Ready', 'False', 'ClusterNotFound'),
+    seen: notShown,
+    thus: { ready: 'False ClusterNotFound', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'looks once more for a cluster that was treated as gone before another one is created in its place',
+    given: aCluster().with({ recreatePolicy: 'Always' }).healthy().withCondition('Ready', 'False', 'ClusterMissing'),
+    seen: notShown,
+    thus: { ready: 'False NotFound', summary: 'Reconciling', steps: [], comesBack: '5000 ms' },
+  },
+  {
+    name: 'reports at once one that may be the cluster under another id',
+    given: aCluster().healthy(),
+    seen: anObservation()
+      .missing()
+      .with({ lookalikes: ['other'] }),
+    thus: { ready: 'False ClusterMissing', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  {
+    name: 'forgets a vanished cluster before it creates another, with recreatePolicy Always',
+    given: aCluster().with({ recreatePolicy: 'Always' }).healthy(),
+    seen: anObservation().missing(),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { createdAt: null, clusterID: null, credentials: null, operation: { type: 'Deploy', target: 'orders' } },
+  },
+  {
+    name: 'treats the cluster of a lost answer as its own',
+    given: aCluster().announced(),
+    seen: foreign,
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { createdAt: new Date(CREATED_MS + MINUTE).toISOString(), operation: null },
+  },
+  {
+    name: 'treats nothing as its own before the call was made',
+    given: aCluster().announced(),
+    seen: foreign.with({ attempted: false }),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+    status: { operation: null },
+  },
+  {
+    name: 'treats no cluster as its own that is older than the call',
+    given: aCluster().announced(),
+    seen: anObservation().cluster({ createdAt: CREATED_MS - 10 * MINUTE }),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [] },
+  },
+  {
+    name: 'treats no cluster as its own that is unlike what was asked for',
+    given: aCluster().announced(),
+    seen: foreign.cluster({ region: 'us-east1' }),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [] },
+  },
+  {
+    name: 'leaves a foreign cluster alone',
+    given: aCluster(),
+    seen: anObservation(),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+  },
+  ...(['Never', 'IfExists', 'MustExist'] as const).map(
+    (adoptionPolicy): Case => ({
+      name: `waits for the end of a foreign cluster that is being destroyed, with adoptionPolicy ${adoptionPolicy}`,
+      given: aCluster().with({ adoptionPolicy }),
+      seen: anObservation().status('destroying'),
+      thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
+      status: { createdAt: null, operation: null },
+    }),
+  ),
+  {
+    name: 'waits for the end of a cluster that it has observed before, and should manage now',
+    given: aCluster().with({ adoptionPolicy: 'IfExists' }).healthy().observedBefore(),
+    seen: anObservation().status('destroying'),
+    thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
+    status: { createdAt: null, observedOnly: null },
+  },
+  {
+    name: 'does not record a cluster to observe that is being destroyed',
+    given: aCluster().with({ managementPolicy: 'Observe' }),
+    seen: anObservation().status('destroying'),
+    thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
+    status: { createdAt: null },
+  },
+  {
+    name: 'recognizes its own cluster, whose deploy was never answered, even if it is being destroyed',
+    given: aCluster().announced(),
+    seen: foreign.status('destroying'),
+    thus: { steps: [], comesBack: again },
+    status: { createdAt: new Date(CREATED_MS + MINUTE).toISOString() },
+  },
+  {
+    name: 'takes a foreign cluster over with adoptionPolicy IfExists',
+    given: aCluster().with({ adoptionPolicy: 'IfExists' }),
+    seen: anObservation(),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { createdAt: CREATED_AT, clusterID: 'orders' },
+  },
+  {
+    name: 'recognizes its own cluster, whose deploy was never answered, even if it only observes now',
+    given: aCluster().with({ managementPolicy: 'Observe' }).announced(),
+    seen: anObservation().with({ attempted: true }),
+    thus: { steps: [], comesBack: again },
+    status: { createdAt: CREATED_AT, observedOnly: null },
+  },
+  {
+    name: 'records the creation time of its own cluster that the cloud reports late',
+    given: aCluster().owned().withStatus({ createdAt: 'unknown' }),
+    seen: anObservation().tried({ working: 'factory', secretVersion: undefined, factoryAlive: undefined }),
+    thus: { ready: 'as before', steps: [], comesBack: again },
+    status: { createdAt: CREATED_AT },
+  },
+  {
+    name: 'leaves a foreign cluster alone that it has observed before',
+    given: aCluster().healthy().observedBefore(),
+    seen: anObservation(),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+    status: { createdAt: null, clusterID: null, endpoint: null },
+  },
+  {
+    name: 'takes over a cluster that it has observed before, with adoptionPolicy IfExists, and puts the finalizer on',
+    given: aCluster().with({ adoptionPolicy: 'IfExists' }).healthy().observedBefore(),
+    seen: anObservation(),
+    thus: { ready: 'as before', steps: [], comesBack: again },
+    status: { createdAt: CREATED_AT, observedOnly: null },
+    hold: true,
+  },
+  {
+    name: 'records which cluster it observes',
+    given: aCluster().with({ managementPolicy: 'Observe' }),
+    seen: anObservation(),
+    thus: { steps: [], comesBack: again },
+    status: { createdAt: CREATED_AT, observedOnly: true },
+  },
+  {
+    name: 'leaves a cluster alone that has replaced its own, and points nobody to it',
+    given: aCluster().healthy(),
+    seen: foreign,
+    thus: { ready: 'False IdentityChanged', summary: 'Stalled', steps: [], comesBack: 'slowly' },
+    status: { endpoint: null, servers: null },
+  },
+  {
+    name: 'takes over a replaced cluster when an annotation names it',
+    given: aCluster()
+      .healthy()
+      .annotated('accept-identity', new Date(CREATED_MS + MINUTE).toISOString()),
+    seen: foreign,
+    thus: { ready: 'Unknown IdentityAccepted', steps: [], comesBack: again },
+    status: { createdAt: new Date(CREATED_MS + MINUTE).toISOString(), credentials: null },
+  },
+  {
+    name: 'takes over no other cluster than the annotation names',
+    given: aCluster().healthy().annotated('accept-identity', CREATED_AT),
+    seen: foreign,
+    thus: { ready: 'False IdentityChanged', steps: [] },
+  },
+  ...(
+    [
+      ['starting', 'Unknown Deploying'],
+      ['suspending', 'Unknown Suspending'],
+      ['resuming', 'Unknown Resuming'],
+      ['destroying', 'Unknown Destroying'],
+      ['hibernating', 'Unknown UnderWay'],
+    ] as const
+  ).map(
+    ([status, ready]): Case => ({
+      name: `waits while the cluster is ${status}`,
+      given: aCluster().healthy(),
+      seen: anObservation().status(status),
+      thus: { ready, summary: 'Reconciling', steps: [] },
+    }),
+  ),
+  {
+    name: 'waits while no server of a running cluster runs',
+    given: aCluster().healthy(),
+    seen: anObservation().with({ endpoint: undefined }),
+    thus: { ready: 'Unknown WaitingForServer', summary: 'Reconciling', steps: [] },
+  },
+];
+
+describe('decideExistence()', () => {
+  it.each(cases)('$name', ({ given, seen, thus, status, hold }) => {
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    expect(outline(decision)).toMatchObject(thus);
+    if (status !== undefined) expect(decision.status).toMatchObject(status);
+    if (hold !== undefined) expect(decision.hold).toBe(hold);
+  });
+
+  it.each([
+    ['is being created', aCluster().announced(), foreign],
+    ['being taken over', aCluster().with({ adoptionPolicy: 'IfExists' }), anObservation()],
+    ['observed from now on', aCluster().with({ managementPolicy: 'Observe' }), anObservation()],
+  ])('says that a cluster that it finds is %s', (words, given, seen) => {
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    expect(conditionOf(decision, 'Ready')?.message).toContain(words);
+  });
+
+  it('says which words the cloud has for servers that do not run, as Mooring may not know one', () => {
+    const servers = [{ address: 'orders.test:443', status: 'ready' }];
+    const seen = anObservation().cluster({ servers }).with({ endpoint: undefined });
+    const decision = decideCluster(aCluster().healthy().subject, seen.seen, NOW_MS);
+    expect(conditionOf(decision, 'Ready')?.message).toContain('none of its servers does yet (the cloud says "ready")');
+  });
+
+  it.each([
+    ['runs', anObservation()],
+    ['is suspended', anObservation().status('suspended')],
+    ['has no creation time', anObservation().cluster({ createdAt: undefined })],
+  ])('leaves a cluster of ours that %s to the other rules', (_what, seen) => {
+    expect(decideExistence(aCluster().healthy().subject, seen.seen, NOW_MS)).toBeUndefined();
+  });
+
+  it.each([
+    ['is created', {}, 'then creates one'],
+    ['must be created by a person', { adoptionPolicy: 'MustExist' }, 'create one there when it is gone'],
+    ['is only observed', { managementPolicy: 'Observe' }, 'create one there when it is gone'],
+  ])('says what follows a foreign cluster that is being destroyed: one that %s', (_what, spec, told) => {
+    const decision = decideCluster(aCluster().with(spec).subject, anObservation().status('destroying').seen, NOW_MS);
+    expect(conditionOf(decision, 'Ready')?.message).toContain(told);
+  });
+
+  it.each([
+    ['would be created', {}, true],
+    ['must be there', { adoptionPolicy: 'MustExist' }, false],
+    ['is only observed', { managementPolicy: 'Observe' }, false],
+  ])('names recreatePolicy only if a vanished cluster %s', (_what, spec, isNamed) => {
+    const decision = decideCluster(aCluster().with(spec).healthy().subject, anObservation().missing().seen, NOW_MS);
+    expect(conditionOf(decision, 'Ready')?.reason).toBe('ClusterMissing');
+    expect(conditionOf(decision, 'Ready')?.message.includes('recreatePolicy')).toBe(isNamed);
+  });
+
+  it.each([
+    ['an empty one is created', { recreatePolicy: 'Always' }],
+    ['it is treated as gone', {}],
+    ['it is treated as gone', { recreatePolicy: 'Always', managementPolicy: 'Observe' }],
+  ])('says that %s if a cluster is not shown for long, with %j', (words, spec) => {
+    const decision = decideCluster(aCluster().with(spec).owned().subject, notShown.seen, NOW_MS);
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(
+      new RegExp(`not been seen in .* since ${absence.since}.* by ${absence.until}, ${words}`),
+    );
+  });
+
+  it('reports a cluster that it takes over as its own at once', () => {
+    const { subject } = aCluster().with({ adoptionPolicy: 'IfExists' });
+    const decision = decideCluster(subject, anObservation().seen, NOW_MS);
+    const reasons = ['Synced', 'CredentialsSecured'].map((type) => conditionOf(decision, type)?.reason);
+    expect(reasons).toEqual(['AsSpecified', 'NotYet']);
+  });
+
+  it('says nothing of the login of a vanished cluster when another one is created in its place', () => {
+    const lost = aCluster().with({ recreatePolicy: 'Always' }).healthy();
+    const { subject } = lost.withCondition('CredentialsSecured', 'False', 'AdminLoginRefused');
+    const decision = decideCluster(subject, anObservation().missing().seen, NOW_MS);
+    expect(decision.status?.operation).toMatchObject({ type: 'Deploy' });
+    expect(conditionOf(decision, 'CredentialsSecured')?.reason).toBe('ClusterMissing');
+  });
+
+  it('says nothing of the former login when another cluster is taken over as annotated', () => {
+    const given = aCluster()
+      .healthy()
+      .annotated('accept-identity', new Date(CREATED_MS + MINUTE).toISOString());
+    const { subject } = given.withCondition('CredentialsSecured', 'False', 'AdminLoginRefused');
+    const decision = decideCluster(subject, foreign.seen, NOW_MS);
+    expect(decision.status?.credentials).toBeNull();
+    expect(conditionOf(decision, 'CredentialsSecured')?.reason).toBe('ClusterNotOurs');
+  });
+
+  it('records no backup settings for a clone, as the request for it has only its id', () => {
+    const spec = { backup: { frequency: 'hourly' } };
+    const deployed = decideCluster(aCluster().with(spec).announced().subject, foreign.seen, NOW_MS);
+    const cloned = decideCluster(
+      aCluster()
+        .with({ ...spec, cloneFrom: { clusterID: 'source' } })
+        .announced('Clone').subject,
+      foreign.seen,
+      NOW_MS,
+    );
+    expect(deployed.status?.backup).toEqual({ frequency: 'hourly', retentionDays: 7 });
+    expect(cloned.status?.backup).toBeNull();
+  });
+
+  it.each([
+    ['foreign', aCluster(), anObservation()],
+    ['replaced', aCluster().healthy(), foreign],
+    ['missing', aCluster().healthy(), anObservation().missing()],
+  ])('claims nothing good about a cluster that is %s', (_what, given, seen) => {
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    for (const type of ['Ready', 'Synced', 'CredentialsSecured', 'Available'])
+      expect(conditionOf(decision, type)?.status, type).toBe('False');
+  });
+});
+
+describe('decideCluster() while a cluster is being created', () => {
+  it('announces what follows once that is written down', () => {
+    const given = aCluster();
+    const decision = decideCluster(given.subject, anObservation().missing().seen, NOW_MS);
+    expect(decision.announces).toEqual([{ do: 'Deploy', id: 'orders' }]);
+    const asked = decideCluster(given.announced().subject, anObservation().missing().seen, NOW_MS);
+    expect([asked.announces, asked.steps]).toEqual([undefined, decision.announces]);
+  });
+
+  it('says the same once the cloud has begun as when it was asked to, so that nothing needs to be written', () => {
+    const asked = decideCluster(aCluster().announced().subject, anObservation().missing().seen, NOW_MS);
+    const conditions = asked.conditions === 'keep' ? [] : asked.conditions;
+    const told = conditions.reduce(
+      (cluster, { type, status, reason }) => cluster.withCondition(type, status, reason),
+      aCluster().owned(),
+    );
+    const begun = decideCluster(told.subject, anObservation().status('starting').seen, NOW_MS);
+    const withoutKept = (decision: typeof asked) =>
+      decision.conditions === 'keep' ? [] : decision.conditions.filter(({ type }) => type !== 'CredentialsSecured');
+    expect(withoutKept(begun)).toEqual(withoutKept(asked));
+    expect(begun.status?.drift).toBeNull();
+  });
+});
+
+it.each([String(CREATED_MS + MINUTE), 'true', CREATED_AT])(
+  'says that accept-identity: %s names no such creation time',
+  (value) => {
+    const given = aCluster().healthy().annotated('accept-identity', value);
+    const seen = anObservation().cluster({ createdAt: CREATED_MS + MINUTE });
+    const ready = conditionOf(decideCluster(given.subject, seen.seen, NOW_MS), 'Ready');
+    const wanted = new Date(CREATED_MS + MINUTE).toISOString();
+    expect(ready?.message).toContain(`annotate mooring.dev/accept-identity=${wanted}, not "${value}" as now`);
+  },
+);

@@ -1,0 +1,422 @@
+import { describe, expect, it, vi } from 'vitest';
+import { expectOneWorkingLogin, type KindBench, kindBench } from '../../../../test/support/kind-bench.ts';
+import { clusterNamed, makeUnreadable } from '../../../../test/support/simulator.ts';
+import { DATABASE_CLUSTERS } from '../resource.ts';
+
+const SPACE = 'shop/production';
+const MINUTE_MS = 60_000;
+
+/** A cluster that is Ready, created at a moment that no other cluster shares. */
+const settled = (spec: Readonly<Record<string, unknown>> = {}) => withTwins([], true, spec);
+
+const list = (bench: KindBench) => bench.world().connections.get(SPACE)?.poller.refresh();
+const message = (bench: KindBench) => bench.status().conditions?.find(({ type }) => type === 'Ready')?.message;
+
+type Foreign = Parameters<KindBench['simulator']['deployForeign']>[0];
+
+/** A cluster that is Ready, and others that were created at the same moment, at a whole second or not. */
+async function withTwins(twins: readonly Foreign[], precise: boolean, spec: Readonly<Record<string, unknown>> = {}) {
+  const bench = await kindBench({ spec });
+  if (precise) await bench.clock.advance(123);
+  while (clusterNamed(bench.simulator, 'orders') === undefined) await bench.pass();
+  const createdAt = clusterNamed(bench.simulator, 'orders')?.createdAt ?? 0;
+  expect(createdAt % 1000).toBe(precise ? 123 : 0);
+  for (const twin of twins) bench.simulator.deployForeign({ version: '3.5.0', ...twin });
+  // The simulator gives each cluster a moment of its own; other clouds need not.
+  for (const cluster of bench.simulator.clusters()) Object.assign(cluster, { createdAt, rendered: undefined });
+  await bench.until('True Running');
+  return bench;
+}
+
+describe('A cluster that somebody renames', () => {
+  it('is reported, and renamed back with driftPolicy Revert', async () => {
+    const bench = await settled();
+    const { createdAt } = bench.status();
+    bench.simulator.changeCluster('orders', { id: 'orders-x' });
+    await list(bench);
+    await bench.pass();
+    expect(bench.ready()).toBe('Unknown RenamedElsewhere');
+    expect(message(bench)).toMatch(
+      /^Cluster "orders" was renamed to "orders-x", and not by Mooring\. .*from orders-x to orders/,
+    );
+    await bench.until('True Running');
+    expect(clusterNamed(bench.simulator, 'orders-x')).toBeUndefined();
+    expect(bench.status()).toMatchObject({ clusterID: 'orders', createdAt });
+    expect(bench.corrected).toEqual(['clusterID']);
+    expect(bench.simulator.count('deploy')).toBe(1);
+    expectOneWorkingLogin(bench);
+  });
+
+  it('keeps its new id with driftPolicy Report', async () => {
+    const bench = await settled({ driftPolicy: 'Report' });
+    bench.simulator.changeCluster('orders', { id: 'orders-x' });
+    await list(bench);
+    await bench.until('False RenamedElsewhere');
+    expect(message(bench)).toMatch(/"orders" was renamed to "orders-x".*driftPolicy: Report nothing is changed/);
+    expect(bench.status()).toMatchObject({
+      clusterID: 'orders-x',
+      drift: [{ field: 'clusterID', desired: 'orders', observed: 'orders-x' }],
+    });
+    expect(bench.simulator.count('update')).toBe(0);
+
+    await bench.edit({ clusterID: 'orders-x' });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench, 'orders-x');
+  });
+
+  it.each(['Never', 'Always'])(
+    'is not created again with recreatePolicy %s, even if it is renamed between two Lists',
+    async (recreatePolicy) => {
+      const bench = await settled({ recreatePolicy });
+      bench.simulator.changeCluster('orders', { id: 'orders-x' });
+      // The List is old: the change finds that there is no such cluster any more.
+      await bench.edit({ storageSizeGB: 200 });
+      await bench.until('True Running');
+      expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ storageSizeGB: 200 });
+      expect(bench.simulator.count('deploy')).toBe(1);
+    },
+  );
+
+  it('is found even if another cluster has taken its id, and that one is left alone', async () => {
+    const bench = await settled();
+    bench.simulator.changeCluster('orders', { id: 'orders-x' });
+    await bench.clock.advance(7);
+    bench.simulator.deployForeign({ id: 'orders' });
+    const before = clusterNamed(bench.simulator, 'orders');
+    await list(bench);
+    await bench.until('False ClusterIDInUse');
+    expect(message(bench)).toMatch(/"orders-x" cannot be renamed to "orders"/);
+    expect(clusterNamed(bench.simulator, 'orders')).toEqual(before);
+  });
+
+  it('is not destroyed under an id that nobody has named, but once its object names it', async () => {
+    const bench = await settled({ deletionPolicy: 'Delete' });
+    bench.simulator.changeCluster('orders', { id: 'orders-x' });
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    await bench.pass();
+    await bench.pass();
+    expect(bench.ready()).toBe('False DeletionBlocked');
+    expect(message(bench)).toMatch(
+      /there is "orders-x", created at the same time.*set clusterID: orders-x.*abandon=true/,
+    );
+    expect(bench.secret()).toBeDefined();
+
+    await bench.edit({ clusterID: 'orders-x' });
+    await bench.pass();
+    expect(clusterNamed(bench.simulator, 'orders-x')).toBeUndefined();
+    expect(bench.simulator.count('destroy')).toBe(1);
+  });
+});
+
+describe('A cluster that is said not to exist (404) while the List shows it', () => {
+  const lie = (bench: KindBench) =>
+    bench.simulator.faults.add({ match: { operation: 'get' }, effect: 'errorBefore', status: 404, times: 2 });
+
+  it('is destroyed with its object all the same', async () => {
+    const bench = await settled({ deletionPolicy: 'Delete' });
+    lie(bench);
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    for (let n = 0; n < 20 && bench.kube.all(DATABASE_CLUSTERS).length > 0; n++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(bench.kube.all(DATABASE_CLUSTERS)).toEqual([]);
+    expect(bench.simulator.count('destroy')).toBe(1);
+    expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
+  });
+
+  it.each(['Never', 'Always'])('still belongs to its object with recreatePolicy %s', async (recreatePolicy) => {
+    const bench = await settled({ recreatePolicy });
+    const { createdAt } = bench.status();
+    lie(bench);
+    await bench.edit({ storageSizeGB: 200 });
+    await bench.pass();
+    await bench.until('True Running');
+    expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ storageSizeGB: 200 });
+    expect([bench.status().createdAt, bench.simulator.count('deploy')]).toEqual([createdAt, 1]);
+  });
+});
+
+describe('A rename of ours that the cloud shows late', () => {
+  it('is asked for once, and again only after a pause', async () => {
+    const bench = await settled();
+    const { client } = bench.world().connections.get(SPACE) ?? expect.unreachable();
+    const cluster = (await client.get('orders')) ?? expect.unreachable();
+    const update = vi.spyOn(client, 'update').mockResolvedValue({ ...cluster, id: 'orders-eu' });
+    await bench.edit({ clusterID: 'orders-eu' });
+    await bench.until('True Running');
+    await list(bench);
+    for (let second = 0; second < 25; second += 5) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(update).toHaveBeenCalledTimes(1);
+    expect(bench.ready()).toBe('Unknown Updating');
+    expect(message(bench)).toMatch(
+      /accepted the renaming of cluster "orders" at 2.*Z, but still shows it under that id/,
+    );
+    await bench.clock.advance(5_000);
+    await bench.pass();
+    expect(update).toHaveBeenCalledTimes(2);
+    // The second answer says what the first one said, and nobody else is blamed.
+    await bench.pass();
+    expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+    expect(bench.corrected).toEqual([]);
+    await list(bench);
+    await bench.pass();
+    expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+    bench.simulator.changeCluster('orders', { id: 'orders-eu' });
+    await list(bench);
+    await bench.until('True Running');
+    expect(update).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('A rename of ours whose answer was lost', () => {
+  it('is undone if the spec has the former id again', async () => {
+    const bench = await settled();
+    bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'lostAnswer', times: 1 });
+    await bench.edit({ clusterID: 'orders-eu' });
+    await bench.pass();
+    expect(clusterNamed(bench.simulator, 'orders-eu')).toBeDefined();
+    await bench.edit({ clusterID: 'orders' });
+    await list(bench);
+    await bench.until('True Running');
+    expect(clusterNamed(bench.simulator, 'orders')).toBeDefined();
+    expect(bench.simulator.count('deploy')).toBe(1);
+    expect(bench.corrected).toEqual([]);
+  });
+});
+
+describe('A cluster that has vanished is not mistaken for', () => {
+  async function vanished(bench: KindBench): Promise<KindBench> {
+    bench.simulator.vanish('orders');
+    await list(bench);
+    return bench;
+  }
+
+  it('one that was created in the same second, which is reported', async () => {
+    const bench = await withTwins([{ id: 'other' }], false, { recreatePolicy: 'Always', deletionPolicy: 'Delete' });
+    const before = clusterNamed(bench.simulator, 'other');
+    await vanished(bench);
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).toMatch(/there is "other", created at the same time: .* set clusterID: other/);
+    expect(bench.simulator.count('deploy')).toBe(1);
+
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    await bench.pass();
+    expect(bench.ready()).toBe('False DeletionBlocked');
+    expect(clusterNamed(bench.simulator, 'other')).toEqual(before);
+  });
+
+  it('one that does not show either a moment later: it is looked for before its object goes', async () => {
+    const bench = await vanished(await withTwins([{ id: 'other' }], false, { deletionPolicy: 'Delete' }));
+    await bench.until('False ClusterMissing');
+    await bench.clock.advance(MINUTE_MS);
+    bench.simulator.vanish('other');
+    await list(bench);
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    const stillThere: boolean[] = [];
+    for (let pass = 0; pass < 6; pass++) {
+      await bench.pass();
+      stillThere.push(bench.kube.all(DATABASE_CLUSTERS).length > 0);
+      await bench.clock.advance(5_000);
+    }
+    expect(stillThere).toEqual([true, true, true, true, false, false]);
+  });
+
+  it('one that does not show either a moment later: it is looked for before another one is created', async () => {
+    const bench = await vanished(await withTwins([{ id: 'other' }], false, { recreatePolicy: 'Always' }));
+    await bench.until('False ClusterMissing');
+    await bench.clock.advance(MINUTE_MS);
+    bench.simulator.vanish('other');
+    await list(bench);
+    await bench.pass();
+    await bench.pass();
+    expect([bench.ready(), bench.simulator.count('deploy')]).toEqual(['False NotFound', 1]);
+    await bench.until('True Running');
+    expect(bench.simulator.count('deploy')).toBe(2);
+  });
+
+  it('one that Lists showed beside it, though it was created in the same millisecond', async () => {
+    const bench = await withTwins([{ id: 'other' }], true, { deletionPolicy: 'Delete' });
+    for (let count = 0; count < 3; count++) await list(bench);
+    const before = clusterNamed(bench.simulator, 'other');
+    await vanished(bench);
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).not.toContain('other"');
+    await bench.clock.advance(MINUTE_MS);
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    for (let pass = 0; pass < 3; pass++) await bench.pass();
+    expect([bench.kube.all(DATABASE_CLUSTERS).length, bench.simulator.count('update')]).toEqual([0, 0]);
+    expect(clusterNamed(bench.simulator, 'other')).toEqual(before);
+  });
+
+  it.each([true, false])('one created at the same moment (in ms: %s) after its own was destroyed', async (precise) => {
+    const bench = await withTwins([{ id: 'other' }], precise, { deletionPolicy: 'Delete' });
+    const before = clusterNamed(bench.simulator, 'other');
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    for (let pass = 0; pass < 10 && bench.status().state !== 'destroying'; pass++) await bench.pass();
+    while (clusterNamed(bench.simulator, 'orders') !== undefined) await bench.clock.advance(1_000);
+    await bench.restart();
+    await bench.pass();
+    expect(bench.kube.all(DATABASE_CLUSTERS)).toEqual([]);
+    expect(clusterNamed(bench.simulator, 'other')).toEqual(before);
+  });
+
+  it('several of the same moment, which is reported', async () => {
+    const bench = await vanished(await withTwins([{ id: 'one' }, { id: 'two' }], true));
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).toMatch(/there is "one", "two", created at the same time/);
+    expect(bench.simulator.count('update')).toBe(0);
+  });
+
+  it('one that was created elsewhere', async () => {
+    const bench = await vanished(await withTwins([{ id: 'one', region: 'us-east1' }], true));
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).not.toContain('one"');
+    await bench.pass();
+    expect(bench.ready(), 'also at the next look').toBe('False ClusterMissing');
+    expect(bench.simulator.count('update')).toBe(0);
+  });
+
+  it("another object's", async () => {
+    const bench = await withTwins([{ id: 'other' }], true);
+    const { createdAt } = bench.status();
+    const world = bench.world();
+    const other = {
+      ...(world.cluster('shop/orders') ?? expect.unreachable()),
+      metadata: { name: 'other', namespace: 'shop', uid: 'other', resourceVersion: '1' },
+      status: { observedGeneration: 1, clusterID: 'other', createdAt },
+    };
+    Object.assign(world, { cluster: () => other, claimants: () => ['shop/other'] });
+    await vanished(bench);
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).not.toContain('other"');
+  });
+});
+
+it('A List that is newer than everything known of a cluster is not requested again', async () => {
+  const bench = await settled();
+  bench.simulator.vanish('orders');
+  await bench.clock.advance(2 * MINUTE_MS);
+  await bench.until('False ClusterMissing');
+  bench.forgetCalls();
+  await bench.pass();
+  expect(bench.calls).toEqual(['get']);
+});
+
+describe('When another cluster in the List makes no sense,', () => {
+  /** Ours is Ready, and another one appears that cannot be read. */
+  async function besideNonsense(spec: Readonly<Record<string, unknown>> = {}): Promise<KindBench> {
+    const bench = await settled(spec);
+    bench.simulator.deployForeign({ id: 'odd' });
+    makeUnreadable(bench.simulator, 'odd');
+    await list(bench);
+    return bench;
+  }
+  const passes = async (bench: KindBench, count: number) => {
+    for (let n = 0; n < count; n++) {
+      await bench.pass();
+      await bench.clock.advance(10_000);
+    }
+  };
+
+  it.each(['the process goes on', 'it restarts'])('a cluster that does is managed, when %s', async (how) => {
+    const bench = await besideNonsense();
+    if (how === 'it begins anew') await bench.restart();
+    expect(bench.world().connections.get(SPACE)?.poller.error).toMatchObject({ kind: 'badAnswer' });
+    await bench.edit({ storageSizeGB: 200 });
+    await bench.until('True Running');
+    expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ storageSizeGB: 200 });
+    expectOneWorkingLogin(bench);
+  });
+
+  it.each([false, true])(
+    'no cluster that is not shown is treated as gone or created again, by a new process: %s',
+    async (isNew) => {
+      const bench = await besideNonsense({ recreatePolicy: 'Always' });
+      bench.simulator.vanish('orders');
+      await list(bench);
+      if (isNew) await bench.restart();
+      await passes(bench, 20);
+      expect([bench.ready(), bench.simulator.count('deploy')]).toEqual(['True Running', 1]);
+    },
+  );
+
+  it('none is gone, or created again, that was already missing from the List before', async () => {
+    const bench = await settled({ recreatePolicy: 'Always' });
+    bench.simulator.vanish('orders');
+    await list(bench);
+    await bench.pass();
+    expect(bench.ready()).toBe('False NotFound');
+    bench.simulator.deployForeign({ id: 'odd' });
+    makeUnreadable(bench.simulator, 'odd');
+    await list(bench);
+    await passes(bench, 20);
+    expect(bench.simulator.count('deploy')).toBe(1);
+    bench.simulator.vanish('odd');
+    await list(bench);
+    await bench.until('True Running');
+    expect(bench.simulator.count('deploy')).toBe(2);
+  });
+
+  it.each([false, true])('no object is released whose cluster is not shown, by a new process: %s', async (isNew) => {
+    const bench = await besideNonsense({ deletionPolicy: 'Delete' });
+    bench.simulator.vanish('orders');
+    await list(bench);
+    if (isNew) await bench.restart();
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    await passes(bench, 20);
+    expect(bench.kube.all(DATABASE_CLUSTERS)).toHaveLength(1);
+    expect(bench.secret()).toBeDefined();
+    bench.simulator.vanish('odd');
+    await list(bench);
+    await passes(bench, 3);
+    expect(bench.kube.all(DATABASE_CLUSTERS)).toEqual([]);
+  });
+
+  it('a cluster whose id now shows another one is not looked for among those that a new process was shown', async () => {
+    const bench = await besideNonsense();
+    bench.simulator.changeCluster('orders', { id: 'orders-x' });
+    bench.simulator.deployForeign({ id: 'orders' });
+    await bench.restart();
+    await passes(bench, 3);
+    expect(bench.ready()).toBe('Unknown CloudAnswerUnusable');
+    expect(bench.status().clusterID).toBe('orders');
+  });
+});
+
+describe('With a cloud that answers 400 when it is asked for a cluster that does not exist', () => {
+  /** The simulator cannot tell what exists before it answers: all looks at one cluster fail. */
+  async function besideSuchACloud(spec: Readonly<Record<string, unknown>> = {}): Promise<KindBench> {
+    const bench = await settled(spec);
+    bench.simulator.faults.add({ match: { operation: 'get' }, effect: 'errorBefore', status: 400 });
+    return bench;
+  }
+
+  it('one that has vanished is missing, and its object can go', async () => {
+    const bench = await besideSuchACloud({ deletionPolicy: 'Delete' });
+    bench.simulator.vanish('orders');
+    await list(bench);
+    await bench.until('False ClusterMissing');
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    for (let pass = 0; pass < 8; pass++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(bench.kube.all(DATABASE_CLUSTERS)).toEqual([]);
+  });
+
+  it('nothing is taken for missing while Lists fail, too', async () => {
+    const bench = await besideSuchACloud();
+    bench.simulator.vanish('orders');
+    await list(bench);
+    bench.simulator.faults.add({ match: { operation: 'list' }, effect: '5xx' });
+    for (let pass = 0; pass < 20; pass++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(bench.ready()).not.toBe('False ClusterMissing');
+  });
+});

@@ -1,0 +1,155 @@
+import type { Cluster } from '../../../cloud/schema.ts';
+import { ApiError } from '../../../http/api-error.ts';
+import type { SpaceConnection } from '../../databasespace/connection.ts';
+import { type ClusterSubject, createdAtOf, currentID, desiredID, isSame } from '../observation.ts';
+import { wasDestroyed } from '../present.ts';
+import type { ClusterRecord } from '../record.ts';
+import type { ClusterWorld } from '../world.ts';
+import { claimantsOf } from './claimants.ts';
+
+export interface Found {
+  /** The id that it was found under, or looked for under. */
+  readonly id: string;
+  readonly cluster: Cluster | undefined;
+  /** Ids of clusters created when ours was, if that does not prove that one of them is ours. */
+  readonly lookalikes: readonly string[];
+}
+
+/** A cluster that so many Lists in a row showed beside ours is another one. One List alone may show a cluster under both its ids. */
+const MOST_LISTS_BESIDE = 2;
+/** A creation time in whole seconds may be that of several clusters, and one before 1973 is not in milliseconds. */
+const PRECISE_FROM = 1e11;
+
+/**
+ * Finds the cluster under its id, under the id that it was being renamed to, or, if somebody renamed it, under whichever
+ * id the List shows the very same cluster.
+ */
+export async function findCluster(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  signal: AbortSignal,
+): Promise<Found> {
+  const { poller } = connection;
+  const look = async (id: string) =>
+    poller.get(id) ?? (mustAsk(world, subject) ? await askFor(world, connection, id, signal) : undefined);
+  const id = currentID(subject);
+  const { createdAt } = subject.status;
+  const isOurs = (cluster: Cluster | undefined) => cluster !== undefined && createdAtOf(cluster) === createdAt;
+  let cluster = await look(id);
+  if (createdAt === undefined)
+    return { id, cluster, lookalikes: cluster === undefined ? formerElsewhere(world, subject, connection) : [] };
+  if (cluster !== undefined && isSame(subject, cluster)) return { id, cluster, lookalikes: [] };
+  const desired = desiredID(subject);
+  const renamed = desired === id ? undefined : await look(desired);
+  if (isOurs(renamed)) return { id: desired, cluster: renamed, lookalikes: [] };
+  // The cloud answered a call that it is not here: only a List requested since then shows where it is.
+  if (cluster === undefined && poller.knows(id)) {
+    await poller.refresh();
+    if (poller.error !== undefined) throw poller.error;
+    // It may be here all the same: the machine that answered was behind the others.
+    cluster = poller.get(id);
+    if (cluster !== undefined && isSame(subject, cluster)) return { id, cluster, lookalikes: [] };
+  }
+  // Nobody renames a cluster that is being destroyed.
+  if (wasDestroyed(subject)) return { id, cluster, lookalikes: [] };
+  // If the space was never listed in full, nobody knows all its clusters.
+  if (poller.listedAtMs === undefined && poller.error !== undefined) throw poller.error;
+  return amongAll(world, subject, connection, { id, cluster });
+}
+
+/** Identity is id and creation time. Here the time alone must do, so it must be beyond doubt. */
+function amongAll(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  asked: Pick<Found, 'id' | 'cluster'>,
+): Found {
+  const { status } = subject;
+  const { poller } = connection;
+  const candidates = maybeIt(world, subject, connection, { clusterID: asked.id, createdAt: status.createdAt }).filter(
+    (cluster) => cluster.id !== asked.id && hasFixedPropertiesOf(status, cluster),
+  );
+  const [only] = candidates;
+  const isOurs = candidates.length === 1 && only !== undefined && poller.listsBeside(asked.id, only) === 0;
+  if (isOurs && isPrecise(only)) return { id: only.id, cluster: only, lookalikes: [] };
+  // It may be the one in the List that makes no sense, even if Lists before did not show it.
+  if (asked.cluster === undefined && poller.isPartial) throw poller.error;
+  return { ...asked, lookalikes: candidates.map(({ id }) => id) };
+}
+
+/** Ids of what may be the vanished cluster that another one is being created to replace: somebody may have renamed it. */
+function formerElsewhere(world: ClusterWorld, subject: ClusterSubject, connection: SpaceConnection): readonly string[] {
+  const { former } = subject.status;
+  return former === undefined ? [] : maybeIt(world, subject, connection, former).map(({ id }) => id);
+}
+
+/** The clusters that the time of its creation does not tell from the one that was there, under whichever id. */
+function maybeIt(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  { poller }: SpaceConnection,
+  was: { readonly clusterID: string; readonly createdAt: string | undefined },
+): readonly Cluster[] {
+  return [...poller.clusters()].filter(
+    (cluster) =>
+      createdAtOf(cluster) === was.createdAt &&
+      poller.listsBeside(was.clusterID, cluster) <= MOST_LISTS_BESIDE &&
+      !isAnothers(world, subject, cluster),
+  );
+}
+
+function isPrecise({ createdAt = 0 }: Cluster): boolean {
+  return createdAt > PRECISE_FROM && createdAt % 1000 !== 0;
+}
+
+/** Whether the cluster has the recorded properties that never change after it was created. */
+function hasFixedPropertiesOf({ observed = {} }: ClusterSubject['status'], cluster: Cluster): boolean {
+  return (['provider', 'region', 'serverCount'] as const).every(
+    (field) => observed[field] === undefined || cluster[field] === undefined || observed[field] === cluster[field],
+  );
+}
+
+/** Whether another object has recorded it as its own. */
+function isAnothers(world: ClusterWorld, subject: ClusterSubject, cluster: Cluster): boolean {
+  const records = ({ metadata, status }: ClusterRecord) =>
+    metadata.uid !== subject.metadata.uid &&
+    status.clusterID === cluster.id &&
+    status.createdAt === createdAtOf(cluster);
+  return claimantsOf(world, subject, cluster.id).some(records);
+}
+
+/**
+ * Whether a cluster that is not in the List must be asked for: the List may be older than what matters, and must not lead to
+ * a second cluster or the loss of one.
+ */
+function mustAsk(world: ClusterWorld, subject: ClusterSubject): boolean {
+  if (subject.status.former !== undefined) return true;
+  return subject.status.createdAt !== undefined || maybeAttempted(world, subject);
+}
+
+/** Whether the recorded operation may have been requested from the cloud, here or by an earlier process. */
+export function maybeAttempted(world: ClusterWorld, { key, status }: ClusterSubject): boolean {
+  return status.operation !== undefined && !world.memory.attempts.neverMade(key, status.operation);
+}
+
+/** Asks the cloud for one cluster; undefined: there is none. What the answer shows is taken in. */
+export async function askFor(
+  world: ClusterWorld,
+  { client, poller }: SpaceConnection,
+  id: string,
+  signal: AbortSignal,
+): Promise<Cluster | undefined> {
+  const askedAt = world.clock.monotonic();
+  try {
+    const cluster = await client.get(id, signal);
+    if (cluster !== undefined) poller.learn(id, cluster, askedAt);
+    return cluster;
+  } catch (error) {
+    // A cloud may answer 400 for what does not exist, as servers do (compatibility.md). A whole List tells.
+    if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
+    await poller.refresh();
+    if (poller.error !== undefined) throw error;
+    return poller.get(id);
+  }
+}

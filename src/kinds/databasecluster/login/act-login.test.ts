@@ -1,0 +1,367 @@
+import { describe, expect, it, vi } from 'vitest';
+import { aCluster } from '../../../../test/support/builders.ts';
+import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../../test/support/kind-bench.ts';
+import { clusterNamed } from '../../../../test/support/simulator.ts';
+import { SECRETS } from '../../../kube/api.ts';
+import { actOnCluster } from '../act.ts';
+import { DATABASE_CLUSTERS } from '../resource.ts';
+
+/** A cluster that existed before its object, which names a Secret with a login of the cluster. */
+async function adoptingBench(): Promise<KindBench> {
+  const bench = await kindBench({
+    spec: { adoptionPolicy: 'MustExist', adminCredentials: { existingSecretRef: { name: 'given' } } },
+  });
+  bench.simulator.deployForeign({
+    id: 'orders',
+    provider: 'gcp',
+    region: 'europe-west2',
+    machineType: 'c2d-highcpu-4',
+    storageSizeGB: 100,
+    version: '3.5.0',
+  });
+  bench.simulator.setPassword('orders', 'admin', 'given by a person');
+  return bench;
+}
+
+describe('The password of a DatabaseCluster', () => {
+  const moments = [
+    { name: 'before the Secret is written', crash: { verb: 'create', plural: 'secrets', when: 'before' } },
+    { name: 'after the Secret was written', crash: { verb: 'create', plural: 'secrets', when: 'after' } },
+    { name: 'before the new password is promoted', crash: { verb: 'patch', plural: 'secrets', when: 'before' } },
+    { name: 'after the new password was promoted', crash: { verb: 'patch', plural: 'secrets', when: 'after' } },
+  ] as const;
+
+  it.each(moments)('is replaced even if the process ends $name', async ({ crash }) => {
+    const bench = await kindBench({ dialect: 'field' });
+    bench.crashAt(crash);
+    for (let pass = 0; pass < 12; pass++) await bench.pass().catch(() => bench.restart());
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
+  it.each(['lostAnswer', 'reset', 'errorBefore', 'truncated', 'expiredToken'] as const)(
+    'is replaced even if setting it ends with %s',
+    async (effect) => {
+      for (const restarts of [false, true]) {
+        const bench = await kindBench({ dialect: restarts ? 'field' : 'document' });
+        bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect, times: 1 });
+        for (let pass = 0; pass < 6; pass++) await bench.pass();
+        if (restarts) await bench.restart();
+        await bench.until('True Running');
+        expectOneWorkingLogin(bench);
+      }
+    },
+  );
+
+  it('is finished before another one is prepared, whatever was decided', async () => {
+    const bench = await runningBench();
+    const subject = { ...aCluster().subject, status: bench.status() };
+    const step = { do: 'PreparePassword', from: 'current' } as const;
+    const prepare = () => actOnCluster(bench.world(), subject, step, new AbortController().signal, () => {});
+    await prepare();
+    const { nextPassword } = bench.secret() ?? {};
+    expect(nextPassword).toEqual(expect.any(String));
+    await prepare();
+    expect(bench.secret()).toMatchObject({ nextPassword });
+  });
+
+  it('leaves alone a Secret that another object has written since it was looked for', async () => {
+    const bench = await kindBench();
+    while (bench.status().createdAt === undefined) await bench.pass();
+    const { secrets } = bench.world();
+    const theirs = { username: 'admin', password: 'the only copy' };
+    vi.spyOn(secrets, 'read').mockImplementationOnce(async () => {
+      await bench.putSecret('orders-admin', theirs, { 'mooring.dev/cluster': 'another' });
+      return undefined;
+    });
+    await bench.until('False SecretNotOurs');
+    expect(bench.secret()).toEqual(theirs);
+  });
+
+  it('is set again by the session that is held, when the Secret is deleted', async () => {
+    const bench = await runningBench();
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
+  it('is set again by the latest session, when the Secret is deleted after a person set another password in both places', async () => {
+    const bench = await runningBench();
+    await bench.edit({ managementPolicy: 'Observe' });
+    await bench.until('True Observed');
+    bench.simulator.setPassword('orders', 'admin', 'set in both places');
+    const labels = { 'mooring.dev/cluster': 'orders', 'app.kubernetes.io/managed-by': 'mooring' };
+    await bench.putSecret('orders-admin', { username: 'admin', password: 'set in both places' }, labels);
+    await bench.edit({ managementPolicy: 'Manage', adoptionPolicy: 'IfExists' });
+    await bench.until('True Running');
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
+  it('is set again when the Secret is spoilt, even after the server has restarted', async () => {
+    const bench = await runningBench();
+    bench.simulator.restartServers('orders');
+    await bench.putSecret(
+      'orders-admin',
+      { username: 'admin', password: 'spoilt' },
+      { 'mooring.dev/cluster': 'orders' },
+    );
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['that of nobody', 'somebody'],
+  ])('is set again when the username in the Secret is %s, by the session that is held', async (_, username) => {
+    const bench = await runningBench();
+    const password = bench.secret()?.['password'] ?? '';
+    await bench.putSecret('orders-admin', { username, password }, { 'mooring.dev/cluster': 'orders' });
+    await bench.pass();
+    await bench.until('True Running');
+    expect(bench.secret()?.['username']).toBe('admin');
+    expectOneWorkingLogin(bench);
+  });
+
+  it('is set again when the username in the Secret is that of another user of the server, whose session is held too', async () => {
+    const bench = await runningBench();
+    const { endpoint = '' } = bench.status();
+    const logins = bench.world().connections.get('shop/production')?.logins(endpoint, 'orders') ?? expect.unreachable();
+    const app = { username: 'app', password: 'the-password-of-app' };
+    const admin = { username: 'admin', password: bench.secret()?.['password'] ?? '' };
+    await logins.session(admin).use((client, token) => client.createUser(token, app.username, app.password));
+    await logins.attempt(app);
+    await bench.putSecret(
+      'orders-admin',
+      { username: 'app', password: admin.password },
+      { 'mooring.dev/cluster': 'orders' },
+    );
+    await bench.pass();
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+    expect(bench.simulator.passwordIs('orders', app.username, app.password)).toBe(true);
+  });
+
+  it('is lost with the username in the Secret when no session is held', async () => {
+    const bench = await runningBench();
+    const password = bench.secret()?.['password'] ?? '';
+    await bench.putSecret('orders-admin', { username: '', password }, { 'mooring.dev/cluster': 'orders' });
+    await bench.restart();
+    await bench.until('False AdminLoginLost');
+  });
+
+  it.each([
+    ['the server took it', (bench: KindBench) => bench.calls.includes('server updateUser'), false],
+    [
+      'the server took it, and the process ended',
+      (bench: KindBench) => bench.calls.includes('server updateUser'),
+      true,
+    ],
+    ['it is in place', ({ secret }: KindBench) => secret('elsewhere')?.['nextPassword'] === undefined, false],
+    [
+      'it is in place, and the process ended',
+      ({ secret }: KindBench) => secret('elsewhere')?.['nextPassword'] === undefined,
+      true,
+    ],
+  ] as const)('is found even if its Secret had another name until %s', async (_, isUnderWay, restarts) => {
+    const bench = await runningBench();
+    bench.forgetCalls();
+    await bench.edit({ adminCredentials: { secretName: 'elsewhere' } });
+    do await bench.pass();
+    while (!isUnderWay(bench));
+    if (restarts) await bench.restart();
+    await bench.edit({ adminCredentials: { secretName: 'orders-admin' } });
+    bench.simulator.restartServers('orders');
+    await bench.pass();
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+    // It is asked for once, and not looked for each time.
+    bench.forgetCalls();
+    await bench.annotate('unrelated', '1');
+    for (let pass = 0; pass < 3; pass++) await bench.pass();
+    expect(bench.calls).toEqual([]);
+  });
+
+  it('is lost with the Secret when no session is held', async () => {
+    const bench = await runningBench();
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    await bench.restart();
+    await bench.until('False AdminLoginLost');
+  });
+
+  it('is never guessed when it was changed elsewhere', async () => {
+    const bench = await runningBench();
+    bench.simulator.setPassword('orders', 'admin', 'set in the console');
+    await bench.clock.advance(700_000);
+    await bench.until('False AdminLoginRefused');
+    expect(bench.simulator.passwordIs('orders', 'admin', 'set in the console')).toBe(true);
+  });
+
+  it('is replaced once more when somebody sets the factory password again', async () => {
+    const bench = await runningBench();
+    bench.simulator.setPassword('orders', 'admin', 'password');
+    await bench.clock.advance(700_000);
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
+  it('is read from existingSecretRef if the factory login does not work', async () => {
+    const bench = await adoptingBench();
+    await bench.putSecret('given', { username: 'admin', password: 'given by a person' });
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+    expect(bench.secret('given')?.['password']).toBe('given by a person');
+  });
+
+  it('of a user who may not manage others is not replaced, and is reported as of no use, even if it became so later', async () => {
+    const bench = await adoptingBench();
+    bench.simulator.setPassword('orders', 'reader', 'of the reader');
+    await bench.putSecret('given', { username: 'reader', password: 'of the reader' });
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.until('False AccessDenied');
+    expect(bench.told.at(-1)).toContain('user "reader" works, but may not manage users');
+    expect(bench.simulator.passwordIs('orders', 'reader', 'of the reader')).toBe(true);
+    expect(bench.secret()).toBeUndefined();
+
+    await bench.putSecret('given', { username: 'admin', password: 'given by a person' });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+    bench.forgetCalls();
+    await bench.annotate('mooring.dev/reconcile-at', '1');
+    await bench.pass();
+    expect(bench.calls).not.toContain('server listUsers');
+
+    // It says what helps.
+    const { password = '' } = bench.secret() ?? {};
+    await bench.putSecret('given', { username: 'admin', password });
+    const reader = { username: 'reader', password: 'of the reader' };
+    await bench.putSecret('orders-admin', reader, { 'mooring.dev/cluster': 'orders' });
+    await bench.until('False AccessDenied');
+    expect(bench.told.at(-1)).toContain('delete Secret "orders-admin"');
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
+  it('overwrites no Secret of others', async () => {
+    const bench = await kindBench();
+    await bench.putSecret('orders-admin', { key: 'value' });
+    await bench.until('False SecretNotOurs');
+    expect(bench.secret()).toEqual({ key: 'value' });
+    expect(bench.simulator.passwordIs('orders', 'admin', 'password')).toBe(true);
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    await bench.until('True Running');
+  });
+
+  it('no longer needs existingSecretRef once a login of its own works', async () => {
+    const bench = await runningBench();
+    await bench.edit({ adminCredentials: { existingSecretRef: { name: 'given' } } });
+    await bench.annotate('mooring.dev/reconcile-at', 'now');
+    await bench.until('True Running');
+    await bench.annotate('mooring.dev/rotate-at', 'now');
+    await bench.pass();
+    await bench.until('True Running');
+    expect(bench.status().lastHandledRotateAt).toBe('now');
+    expectOneWorkingLogin(bench);
+  });
+
+  it('asks for the Secret of existingSecretRef, or its key, if nothing else works', async () => {
+    const bench = await kindBench({ spec: { adminCredentials: { existingSecretRef: { name: 'given' } } } });
+    bench.simulator.faults.add({ match: { operation: 'signIn' }, effect: 'errorBefore', status: 401 });
+    const passes = async () => {
+      for (let pass = 0; pass < 8; pass++) {
+        await bench.pass();
+        await bench.clock.advance(5_000);
+      }
+    };
+    await passes();
+    expect(bench.ready()).toBe('Unknown SecretNotFound');
+    await bench.putSecret('given', { username: 'admin' });
+    await passes();
+    expect(bench.ready()).toBe('False SecretKeyMissing');
+  });
+
+  it('moves to another Secret when that is asked for', async () => {
+    const bench = await runningBench();
+    await bench.restart();
+    await bench.edit({ adminCredentials: { secretName: 'renamed' } });
+    await bench.until('True Running');
+    const { username = '', password = '' } = bench.secret('renamed') ?? {};
+    expect(bench.simulator.passwordIs('orders', username, password)).toBe(true);
+    expect(bench.simulator.passwordIs('orders', 'admin', 'password')).toBe(false);
+    expect(bench.status().credentials?.secretName).toBe('renamed');
+    expect(bench.secret('orders-admin')).toBeUndefined();
+  });
+
+  it('moves to another Secret, and leaves one alone that is not ours', async () => {
+    const bench = await runningBench();
+    await bench.putSecret('orders-admin', { ...bench.secret() });
+    await bench.edit({ adminCredentials: { secretName: 'renamed' } });
+    await bench.until('True Running');
+    expect(bench.secret('orders-admin')).toBeDefined();
+  });
+
+  it.each([0, 1, 2, 3])(
+    'does not move to another Secret because of a cache that shows an older spec, %i passes into the move',
+    async (passes) => {
+      const bench = await runningBench();
+      await bench.edit({ adminCredentials: { secretName: 'renamed' } });
+      for (let pass = 0; pass < passes; pass++) await bench.pass();
+      bench.showAsNow();
+      await bench.edit({ adminCredentials: null });
+      const shown = () => [bench.secret(), bench.secret('renamed')?.['username']];
+      const before = shown();
+      bench.forgetCalls();
+      for (let pass = 0; pass < 6; pass++) await bench.pass();
+      expect(shown()).toEqual(before);
+      expect(bench.calls).not.toContain('server updateUser');
+    },
+  );
+
+  it.each([1, 2, 3, 4, 5, 6])('works if a move to another Secret is taken back after %i passes', async (passes) => {
+    const bench = await runningBench();
+    await bench.edit({ adminCredentials: { secretName: 'renamed' } });
+    for (let pass = 0; pass < passes; pass++) await bench.pass();
+    await bench.edit({ adminCredentials: null });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
+  it('is not replaced if an earlier CustomResourceDefinition drops what is recorded first, which is reported, until that is fixed', async () => {
+    const bench = await kindBench();
+    const patch = bench.kube.patch.bind(bench.kube);
+    bench.kube.patch = (resource, ref, body, options) => {
+      const { status, ...rest } = body as { status?: Readonly<Record<string, unknown>> };
+      if (status === undefined) return patch(resource, ref, body, options);
+      const { unverifiedSecretName: _, ...kept } = status;
+      return patch(resource, ref, { ...rest, status: kept }, options);
+    };
+    let again = 0;
+    for (let pass = 0; pass < 40; pass++) {
+      const { next } = await bench.pass();
+      if (next === 'again') again++;
+      else await bench.clock.advance(5_000);
+    }
+    expect(bench.ready()).toBe('Unknown CRDOutdated');
+    expect(again).toBeLessThan(10);
+    expect(bench.simulator.passwordIs('orders', 'admin', 'password')).toBe(true);
+    bench.kube.patch = patch;
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
+  it('goes with its cluster, unless a cache shows an object from before', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    while (clusterNamed(bench.simulator, 'orders') !== undefined) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    bench.showAsNow();
+    await bench.annotate('mooring.dev/paused', 'true');
+    for (let pass = 0; pass < 3; pass++) await bench.pass();
+    expect(bench.secret()).toBeDefined();
+  });
+});

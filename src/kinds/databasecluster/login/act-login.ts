@@ -1,0 +1,299 @@
+import { TransientError } from '../../../base/errors.ts';
+import { generatePassword } from '../../../base/random.ts';
+import { ApiError } from '../../../http/api-error.ts';
+import { ROTATE_AT } from '../../../kube/annotations.ts';
+import type { SpaceConnection } from '../../databasespace/connection.ts';
+import { refusedNext, TRIES_ANOTHER, whereOf } from '../../password-tries.ts';
+import { markOf, NEXT_ANNOTATIONS, rotated } from '../../rotation.ts';
+import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../../secrets.ts';
+import { confirm, refuseAnothersLogin } from '../act-guard.ts';
+import { endpointOf } from '../endpoint.ts';
+import {
+  adminSecretName,
+  type ClusterStep,
+  type ClusterSubject,
+  currentID,
+  isSame,
+  type UsableLogin,
+} from '../observation.ts';
+import type { ClusterStatusPatch } from '../present.ts';
+import type { ClusterWorld } from '../world.ts';
+import { heldUsername } from './find-working.ts';
+import { movedTo, otherThanWanted, readMoves, recordedIn } from './former-secrets.ts';
+import { type KnownLogins, loginNamed, readLogins, untilReplaced } from './known-logins.ts';
+import { isInUse, isOfAnother, isOurSecret, loginOf } from './login-of.ts';
+import { refusalAbout } from './refusal.ts';
+
+/*
+ * The steps that replace the password. At every moment one of the passwords in the Secret works: the new one is written
+ * down before the server gets it, and the old one is removed after the new one was accepted.
+ */
+
+/** Returns the login that the step names. */
+function pick(known: KnownLogins, name: UsableLogin, of: string | undefined): Login {
+  const login = loginNamed(known, name, of);
+  if (login === undefined) throw secretChanged(known);
+  return login;
+}
+
+/** Throws TransientError SessionEnded if no session is held any more. */
+function heldUser(subject: ClusterSubject, connection: SpaceConnection, known: KnownLogins): string {
+  const { endpoint } = serverOf(connection, subject);
+  const username = heldUsername(connection.logins(endpoint, currentID(subject)), known);
+  if (username === undefined) throw sessionEnded();
+  return username;
+}
+
+function sessionEnded(): TransientError {
+  return new TransientError('SessionEnded', 'The session that was held has ended meanwhile');
+}
+
+/** Reads the logins as they are now. Throws TransientError SecretChanged if the Secret has become somebody else's since it was tried. */
+async function readOwnLogins(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  signal: AbortSignal,
+): Promise<KnownLogins> {
+  const known = await readLogins(world, subject, connection.factoryLogin, signal);
+  if (known.secret !== undefined && !isOurSecret(subject, known.secret)) throw secretChanged(known);
+  return known;
+}
+
+function secretChanged({ secretName }: Pick<KnownLogins, 'secretName'>): TransientError {
+  return new TransientError('SecretChanged', `Secret "${secretName}" changed meanwhile: Mooring checks it again`);
+}
+
+/** The password that works stays in place; the coming one is written beside it before the server gets it. */
+export async function preparePassword(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  { from, of }: Extract<ClusterStep, { do: 'PreparePassword' }>,
+  signal: AbortSignal,
+  keep: (facts: ClusterStatusPatch) => void,
+): Promise<ClusterStatusPatch | undefined> {
+  const known = await readOwnLogins(world, subject, connection, signal);
+  // Nor may the only password of another cluster be overwritten.
+  if (from !== 'current' && known.secret !== undefined && isInUse(subject, known.secret, connection))
+    throw secretChanged(known);
+  // There is one already. It comes first, as the server may be about to take it, whoever wrote it.
+  if (known.nextIs === 'ours' || untilReplaced(world, subject, known, from) !== undefined) return undefined;
+  const { tries } = world.memory;
+  // Nobody knows the password of a held session any more.
+  const login = from === 'held' ? { username: heldUser(subject, connection, known) } : pick(known, from, of);
+  // Writing in place of a password that once worked leaves nothing of it.
+  if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
+  // Neither a copy of a working login nor a Secret that was lost may be written for an object that is gone or names another: it would stay.
+  const isAgain = known.secret === undefined && subject.status.credentials !== undefined;
+  if (isAgain || from === 'inherited' || from === 'inheritedNext') await confirm(world, subject, signal);
+  const toNote = await noted(world, subject, known.secretName, signal, keep);
+  if (toNote !== undefined) return toNote;
+  const nextPassword = generatePassword(world.random);
+  const data = { ...login, nextPassword };
+  const { namespace = '', name } = subject.metadata;
+  const asked = subject.metadata.annotations?.[ROTATE_AT];
+  const answers = asked === undefined ? {} : { [NEXT_ANNOTATIONS.answers]: asked };
+  const mark = { [NEXT_ANNOTATIONS.mark]: markOf({ username: login.username, password: nextPassword }) };
+  const annotations = { ...loginOf(subject, connection.place), ...answers, ...mark };
+  const labels = { [OWNER_LABEL]: ownerValue(name) };
+  if (known.secret === undefined)
+    await world.secrets.create(namespace, known.secretName, { data, labels, annotations });
+  else await world.secrets.patch(namespace, known.secretName, known.secret, { data, labels, annotations });
+  tries.prepared(subject.key, { username: login.username, password: nextPassword });
+  return undefined;
+}
+
+export async function putPassword(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  { as, of }: Extract<ClusterStep, { do: 'PutPassword' }>,
+  signal: AbortSignal,
+  keep: (facts: ClusterStatusPatch) => void,
+): Promise<ClusterStatusPatch | undefined> {
+  const known = await readOwnLogins(world, subject, connection, signal);
+  const { next } = known;
+  const { endpoint, cluster } = serverOf(connection, subject);
+  if (next === undefined || known.nextIs !== 'ours' || cluster === undefined || !isSame(subject, cluster)) {
+    throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: Mooring checks them again');
+  }
+  const logins = connection.logins(endpoint, currentID(subject));
+  const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as, of);
+  if (login === undefined) throw sessionEnded();
+  if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
+  // The working login may be in another Secret by now, one that applications read.
+  await confirm(world, subject, signal);
+  const toNote = await noted(world, subject, known.secretName, signal, keep);
+  if (toNote !== undefined) return toNote;
+  const { clock, memory } = world;
+  memory.putting(subject.key, known.secretName);
+  const where = whereOf(subject.status.createdAt, endpoint);
+  try {
+    const given = await memory.tries.give(
+      subject.key,
+      { ...next, where },
+      () => clock.monotonic(),
+      () => logins.setPassword(login, next.username, next.password, signal),
+      () => logins.attempt(next, signal),
+    );
+    if (given.is === 'refused') throw await refused(world, subject, known, next, given.error);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
+    // It worked when it was tried, so an earlier call may have taken effect only now: try all logins again.
+    throw new TransientError('LoginChanged', `${error.message}. It worked before: all logins are tried again`, {
+      cause: error,
+    });
+  }
+  return undefined;
+}
+
+/** What the status must record before a login is written to the Secret, or set from there; undefined: it does already. */
+async function noted(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  to: string,
+  signal: AbortSignal,
+  keep: (facts: ClusterStatusPatch) => void,
+): Promise<ClusterStatusPatch | undefined> {
+  if (recordedIn(subject).includes(to)) {
+    world.memory.noted(subject.key);
+    return undefined;
+  }
+  const facts = await noteMove(world, subject, to, signal);
+  if (facts === undefined || world.memory.mayNote(subject.key, to)) return facts;
+  // Write it all the same: whatever drops it may be mended.
+  keep(facts);
+  throw crdOutdated();
+}
+
+/**
+ * The password in the last verified Secret may soon stop working, so whoever comes back to that Secret must learn where to look.
+ * Each Secret that the login is in, or was on its way to, names the next one, and the last one names this one. One in between
+ * may be deleted, and so may the last verified one once the login is verified. So the status names the newest as well, unless
+ * only the status names the first.
+ */
+async function noteMove(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  to: string,
+  signal: AbortSignal,
+): Promise<ClusterStatusPatch | undefined> {
+  const seen = new Set([to]);
+  const moves: SecretContents[] = [];
+  for (const from of recordedIn(subject))
+    moves.push(...(await readMoves(from, seen, (name) => readOurs(world, subject, name, signal))));
+  for (const [index, secret] of moves.entries()) {
+    const next = moves[index + 1]?.name ?? to;
+    if (movedTo(secret) === next) continue;
+    const annotations = { [ADMIN_ANNOTATIONS.movedTo]: next };
+    await world.secrets.patch(subject.metadata.namespace ?? '', secret.name, secret, { annotations });
+  }
+  const [first] = moves;
+  const isFound = first !== undefined && first.name !== subject.status.credentials?.secretName;
+  return isFound ? undefined : { unverifiedSecretName: to };
+}
+
+/** What was recorded is not there. */
+function crdOutdated(): TransientError {
+  return new TransientError(
+    'CRDOutdated',
+    'status.unverifiedSecretName was written, but is missing: the CustomResourceDefinition databaseclusters.mooring.dev is of an earlier version of Mooring, or something in this cluster removes the field. ' +
+      'No password is replaced until it stays, as the login could be lost: apply the CustomResourceDefinitions of this version',
+  );
+}
+
+/** The server refuses this very password, and will again: another one is tried later, unless it may have taken this one before. */
+async function refused(
+  { clock, memory, secrets }: ClusterWorld,
+  subject: ClusterSubject,
+  { secret, secretName, current }: KnownLogins,
+  next: Login,
+  error: ApiError,
+): Promise<Error> {
+  const said = current === undefined ? error : refusedNext(error, TRIES_ANOTHER);
+  if (secret === undefined || !memory.tries.isUnsent(subject.key, next)) return said;
+  memory.tries.refused(subject.key, refusalAbout(subject, secret.uid), said, clock.monotonic());
+  await secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
+    data: { nextPassword: null },
+    annotations: { [NEXT_ANNOTATIONS.answers]: null, [NEXT_ANNOTATIONS.mark]: '' },
+  });
+  return said;
+}
+
+function serverOf(connection: SpaceConnection, subject: ClusterSubject) {
+  const cluster = connection.poller.get(subject.status.clusterID ?? '');
+  const endpoint = cluster === undefined ? undefined : endpointOf(connection, subject, cluster);
+  if (endpoint === undefined) throw new TransientError('ServerUnreachable', 'No server of the cluster runs any more');
+  return { cluster, endpoint };
+}
+
+export async function promotePassword(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  signal: AbortSignal,
+): Promise<ClusterStatusPatch | undefined> {
+  const { secret, secretName, next } = await readOwnLogins(world, subject, connection, signal);
+  if (secret === undefined || next === undefined) return undefined;
+  await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
+    data: { password: next.password, nextPassword: null },
+    annotations: {
+      ...loginOf(subject, connection.place),
+      [NEXT_ANNOTATIONS.answers]: null,
+      [NEXT_ANNOTATIONS.mark]: '',
+      // What is left may be found only by this.
+      ...(otherThanWanted(subject) === undefined ? { [ADMIN_ANNOTATIONS.movedTo]: null } : {}),
+    },
+  });
+  return rotated(subject, secret.annotations[NEXT_ANNOTATIONS.answers], world.clock.now());
+}
+
+/** Deletes the admin Secrets: the cluster is gone, and its login with it. */
+export async function deleteSecret(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  signal: AbortSignal,
+): Promise<undefined> {
+  const seen = new Set<string>();
+  for (const from of [adminSecretName(subject), ...recordedIn(subject)]) {
+    const moves = await readMoves(from, seen, (name) => readOurs(world, subject, name, signal));
+    // None goes before those that it names.
+    for (const { name } of moves.toReversed()) await deleteOurs(world, subject, name, signal);
+  }
+}
+
+/** Deletes Secrets only now that the login in the other one was verified and the status names both. */
+export async function retireSecret(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  { names, credentials }: Extract<ClusterStep, { do: 'RetireSecret' }>,
+  signal: AbortSignal,
+): Promise<ClusterStatusPatch> {
+  for (const name of names) await deleteOurs(world, subject, name, signal);
+  world.memory.noted(subject.key);
+  return { ...(credentials === undefined ? {} : { credentials }), unverifiedSecretName: null };
+}
+
+async function deleteOurs(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  name: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const secret = await readOurs(world, subject, name, signal);
+  if (secret === undefined) return;
+  await confirm(world, subject, signal);
+  await world.secrets.delete(subject.metadata.namespace ?? '', name, secret);
+}
+
+/** Reads an admin Secret of this object; undefined: there is none, or the login in it is another cluster's. */
+async function readOurs(
+  { secrets }: ClusterWorld,
+  subject: ClusterSubject,
+  name: string,
+  signal: AbortSignal,
+): Promise<SecretContents | undefined> {
+  const secret = await secrets.read(subject.metadata.namespace ?? '', name, signal);
+  return secret === undefined || !isOurSecret(subject, secret) || isOfAnother(subject, secret) ? undefined : secret;
+}

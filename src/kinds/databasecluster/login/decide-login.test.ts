@@ -1,0 +1,393 @@
+import { describe, expect, it } from 'vitest';
+import {
+  aCloudCluster,
+  aCluster,
+  anObservation,
+  type ClusterBuilder,
+  conditionOf,
+  ENDPOINT,
+  NOW_MS,
+  outline,
+} from '../../../../test/support/builders.ts';
+import { decideCluster } from '../decide.ts';
+import type { ClusterStep, LoginObservation } from '../observation.ts';
+
+type Tried = Extract<LoginObservation, { login: 'tried' }>;
+
+const fresh = aCluster().owned();
+const healthy = aCluster().healthy();
+
+const replacing: readonly { name: string; found: Partial<Tried>; step: ClusterStep }[] = [
+  {
+    name: 'writes a new password beside the factory login',
+    found: { working: 'factory', secretVersion: undefined, factoryAlive: undefined },
+    step: { do: 'PreparePassword', from: 'factory' },
+  },
+  {
+    name: 'writes a new password beside an existing login',
+    found: { working: 'existing', secretVersion: undefined, factoryAlive: undefined },
+    step: { do: 'PreparePassword', from: 'existing' },
+  },
+  {
+    name: 'writes a new password beside the login of another Secret',
+    found: { working: 'inherited', secretVersion: undefined, factoryAlive: undefined },
+    step: { do: 'PreparePassword', from: 'inherited' },
+  },
+  {
+    name: 'writes a new password when only a session that is held works',
+    found: { working: 'held', secretVersion: undefined, factoryAlive: undefined },
+    step: { do: 'PreparePassword', from: 'held' },
+  },
+  {
+    name: 'retires the factory login that works beside the published one',
+    found: { working: 'current', factoryAlive: true },
+    step: { do: 'PreparePassword', from: 'factory' },
+  },
+  {
+    name: 'gives the server the password that was recorded, by the factory login',
+    found: { working: 'factory', next: 'ours', factoryAlive: undefined },
+    step: { do: 'PutPassword', id: 'orders', as: 'factory' },
+  },
+  {
+    name: 'gives the server the password that was recorded, by the current login',
+    found: { working: 'current', next: 'ours', factoryAlive: undefined },
+    step: { do: 'PutPassword', id: 'orders', as: 'current' },
+  },
+  {
+    name: 'gives the server the password that was recorded, by a session that is held',
+    found: { working: 'held', next: 'ours', secretVersion: undefined, factoryAlive: undefined },
+    step: { do: 'PutPassword', id: 'orders', as: 'held' },
+  },
+];
+
+const refused: readonly {
+  name: string;
+  given: ClusterBuilder;
+  found: Partial<Tried>;
+  reason: string;
+  isAvailable?: boolean;
+}[] = [
+  {
+    name: 'says when the published password is refused',
+    given: healthy,
+    found: { working: 'none', secretVersion: '5' },
+    reason: 'AdminLoginRefused',
+  },
+  {
+    name: 'says when the published password is lost',
+    given: healthy,
+    found: { working: 'none', secretVersion: undefined },
+    reason: 'AdminLoginLost',
+  },
+  {
+    name: 'says when the server signs in with any password, and does not overwrite the one that it may have',
+    given: healthy,
+    found: { working: 'current', factoryAlive: true, acceptsAny: true },
+    reason: 'AnyPasswordAccepted',
+  },
+  {
+    name: 'says when the login that should be retired is of a user other than the one who manages the server, and leaves it',
+    given: healthy,
+    found: { working: 'current', factoryAlive: true, managedBy: 'admin' },
+    reason: 'DefaultLoginMistaken',
+    isAvailable: true,
+  },
+  {
+    name: 'says so too if the login is not in its Secret yet, as it cannot get there that way',
+    given: healthy,
+    found: { working: 'existing', factoryAlive: true, managedBy: 'admin' },
+    reason: 'DefaultLoginMistaken',
+  },
+  {
+    name: 'says so too, and promotes nothing, if the coming password seems to work',
+    given: healthy,
+    found: { working: 'next', next: 'ours', acceptsAny: true },
+    reason: 'AnyPasswordAccepted',
+  },
+  {
+    name: 'says when the factory login never worked',
+    given: fresh,
+    found: { working: 'none', secretVersion: undefined },
+    reason: 'DefaultLoginRefused',
+  },
+];
+
+describe('decideLogin()', () => {
+  it.each(replacing)('$name', ({ found, step }) => {
+    const decision = decideCluster(fresh.subject, anObservation().tried(found).seen, NOW_MS);
+    expect(decision.steps).toEqual([step]);
+    expect(decision.hold).toBe(true);
+    expect(outline(decision)).toMatchObject({ ready: 'Unknown SecuringCredentials', summary: 'Reconciling' });
+    expect(conditionOf(decision, 'CredentialsSecured')?.status).toBe('False');
+  });
+
+  it.each(refused)('$name', ({ given, found, reason, isAvailable = false }) => {
+    const seen = anObservation().tried({ factoryAlive: undefined, ...found });
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    expect(outline(decision)).toEqual({
+      ready: `False ${reason}`,
+      summary: 'Stalled',
+      steps: [],
+      comesBack: 'slowly',
+    });
+    expect(conditionOf(decision, 'CredentialsSecured')).toMatchObject({ status: 'False', reason });
+    const available = isAvailable ? { status: 'True', reason: 'LoginWorks' } : { status: 'False', reason };
+    expect(conditionOf(decision, 'Available')).toMatchObject(available);
+  });
+
+  it.each([
+    {
+      given: fresh,
+      secretVersion: undefined,
+      of: 'factory',
+      says: /^The server refuses the login that new clusters come with \(/,
+    },
+    {
+      given: healthy,
+      secretVersion: '5',
+      of: 'current',
+      says: /^The server refuses the password in Secret "orders-admin" \(/,
+    },
+    {
+      given: healthy.with({ adminCredentials: { existingSecretRef: { name: 'given' } } }),
+      secretVersion: '5',
+      of: 'existing',
+      says: /The login in Secret "given" \(existingSecretRef\) does not work either \(/,
+    },
+  ] as const)('says when what is refused ends with a line break: $of', ({ given, secretVersion, of, says }) => {
+    const message = (lineBreakIn: readonly (typeof of)[]) => {
+      const found = { working: 'none', factoryAlive: undefined, secretVersion, lineBreakIn } as const;
+      const decision = decideCluster(given.subject, anObservation().tried(found).seen, NOW_MS);
+      return conditionOf(decision, 'Ready')?.message ?? '';
+    };
+    expect(message([of])).toMatch(says);
+    expect(message([of])).toContain('ends with a line break');
+    expect(message([])).not.toContain('line break');
+  });
+
+  it.each([
+    {
+      cloneFrom: { clusterRef: { name: 'source' } },
+      says: [
+        'and the one that DatabaseCluster "source" has now',
+        'its password was replaced while the clone was made',
+        'the clone has the one before',
+        'Make another clone. Or put a login that works into a Secret',
+      ],
+    },
+    {
+      cloneFrom: { clusterID: 'source' },
+      says: [
+        'it has the login that cluster "source" had when it was cloned',
+        'only where cloneFrom.clusterRef names a DatabaseCluster',
+      ],
+    },
+  ])('says which login a clone of $cloneFrom has if it refuses all known ones', ({ cloneFrom, says }) => {
+    const seen = anObservation().tried({ working: 'none', secretVersion: undefined, factoryAlive: undefined });
+    const decision = decideCluster(fresh.with({ cloneFrom }).subject, seen.seen, NOW_MS);
+    expect(outline(decision).ready).toBe('False DefaultLoginRefused');
+    for (const part of says) expect(conditionOf(decision, 'Ready')?.message).toContain(part);
+  });
+
+  it('is ready when the published login works and the factory login does not', () => {
+    const decision = decideCluster(fresh.subject, anObservation().tried({}).seen, NOW_MS);
+    expect(outline(decision)).toMatchObject({ ready: 'True Running', summary: 'none', steps: [] });
+    for (const type of ['Synced', 'CredentialsSecured', 'Available'])
+      expect(conditionOf(decision, type)?.status, type).toBe('True');
+    expect(decision.status?.credentials).toEqual({
+      secretName: 'orders-admin',
+      secretResourceVersion: '5',
+      endpoint: ENDPOINT,
+    });
+  });
+
+  it('deletes the former Secret when the login in the new one was verified, and only then forgets its name', () => {
+    const given = healthy.with({ adminCredentials: { secretName: 'renamed' } });
+    const found = { secretName: 'renamed', retire: ['orders-admin'] };
+    const decision = decideCluster(given.subject, anObservation().tried(found).seen, NOW_MS);
+    const credentials = { secretName: 'renamed', secretResourceVersion: '5', endpoint: ENDPOINT };
+    expect(decision.steps).toEqual([{ do: 'RetireSecret', names: ['orders-admin'], credentials }]);
+    expect(decision.status).not.toHaveProperty('credentials');
+    expect(outline(decision).ready).toBe('True Running');
+  });
+
+  it('records both Secrets if the former one cannot go yet', () => {
+    const given = healthy
+      .with({ adminCredentials: { secretName: 'renamed' } })
+      .withStatus({ unverifiedSecretName: 'renamed' });
+    const decision = decideCluster(given.subject, anObservation().tried({ secretName: 'renamed' }).seen, NOW_MS);
+    const credentials = { secretName: 'renamed', secretResourceVersion: '5', endpoint: ENDPOINT };
+    expect(decision.status).toMatchObject({ credentials, unverifiedSecretName: 'orders-admin' });
+    expect(decision).toMatchObject({ steps: [], requeueAfterMs: 0 });
+    expect(outline(decision).ready).toBe('True Running');
+  });
+
+  it.each([
+    { found: { working: 'inherited', workingOf: 'orders-admin', secretVersion: undefined }, step: 'PreparePassword' },
+    { found: { working: 'current', next: 'ours' }, step: 'PutPassword' },
+  ] as const)(
+    'is not Ready while the login moves to a new Secret, and says so before $step, as what is published will soon stop working',
+    ({ found, step }) => {
+      const given = healthy.with({ adminCredentials: { secretName: 'renamed' } });
+      const seen = anObservation().tried({ secretName: 'renamed', factoryAlive: undefined, ...found });
+      const told = given.withCondition('Ready', 'Unknown', 'SecuringCredentials');
+      for (const [now, steps] of [
+        [given, []],
+        [told, [step]],
+      ] as const) {
+        const decision = decideCluster(now.subject, seen.seen, NOW_MS);
+        const ready = 'Unknown SecuringCredentials';
+        expect(outline(decision)).toMatchObject({ ready, summary: 'Reconciling', steps });
+        expect(decision.requeueAfterMs).toBe(now === given ? 0 : undefined);
+        // Work on its server goes on.
+        for (const type of ['CredentialsSecured', 'Available'])
+          expect(conditionOf(decision, type)?.status, type).toBe('True');
+      }
+    },
+  );
+
+  it('deletes the former Secrets if the login works, and leaves the name that leads to them until they are gone', () => {
+    const given = healthy.withStatus({ unverifiedSecretName: 'former' });
+    const seen = anObservation().tried({ retire: ['between', 'former'] });
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    expect(decision.steps).toEqual([{ do: 'RetireSecret', names: ['between', 'former'] }]);
+    expect(decision.status).not.toHaveProperty('unverifiedSecretName');
+    expect(outline(decision).ready).toBe('True Running');
+  });
+
+  it('leaves another Secret, and its name, as long as the login may get there', () => {
+    const given = healthy.withStatus({ unverifiedSecretName: 'former' });
+    const decision = decideCluster(given.subject, anObservation().tried({ verifyInMs: 30_000 }).seen, NOW_MS);
+    expect(decision).toMatchObject({ steps: [], requeueAfterMs: 30_000 });
+    expect(decision.status).not.toHaveProperty('unverifiedSecretName');
+  });
+
+  it('comes back when the login should be verified', () => {
+    expect(decideCluster(healthy.subject, anObservation().seen, NOW_MS).requeueAfterMs).toBe(600_000);
+    const never = anObservation().login({ login: 'settled', verifyInMs: undefined });
+    expect(decideCluster(healthy.subject, never.seen, NOW_MS).requeueAfterMs).toBeUndefined();
+  });
+
+  it('promotes the password that the server has accepted, and leaves reporting it to the next look', () => {
+    const seen = anObservation().tried({ working: 'next', next: 'ours', factoryAlive: undefined });
+    const decision = decideCluster(fresh.subject, seen.seen, NOW_MS);
+    expect(decision).toMatchObject({ conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true });
+  });
+
+  it('reports drift that appears while the password is promoted, and leaves what was said of the login', () => {
+    // No storage ever shrinks, so there is nothing to do about it.
+    const cluster = aCloudCluster({ storageSizeGB: 200 });
+    const seen = anObservation().with({ cluster }).tried({ working: 'next', next: 'ours', factoryAlive: undefined });
+    const decision = decideCluster(healthy.subject, seen.seen, NOW_MS);
+    expect(decision).toMatchObject({ status: { drift: [{ field: 'storageSizeGB' }] } });
+    expect(conditionOf(decision, 'Synced')).toMatchObject({ status: 'False', reason: 'Drifted' });
+    for (const type of ['CredentialsSecured', 'Available']) expect(conditionOf(decision, type)?.status).toBe('True');
+  });
+
+  it('leaves a cluster Ready whose password is being replaced, and waits for one that the server said it accepted', () => {
+    const replaced = (isAwaited: boolean) => {
+      const seen = anObservation().tried({ next: 'ours', isAwaited, factoryAlive: undefined });
+      return outline(decideCluster(healthy.subject, seen.seen, NOW_MS));
+    };
+    expect(replaced(false)).toMatchObject({ ready: 'True Running', steps: ['PutPassword'] });
+    expect(replaced(true)).toMatchObject({ ready: 'True Running', summary: 'Reconciling', comesBack: 'soon' });
+  });
+
+  it('does not call it drift that the cluster is to be changed once the password is replaced', () => {
+    const grown = healthy.with({ storageSizeGB: 200 });
+    const decide = (isAwaited: boolean) => {
+      const seen = anObservation().tried({ next: 'ours', isAwaited, factoryAlive: undefined });
+      return decideCluster(grown.subject, seen.seen, NOW_MS);
+    };
+    expect(outline(decide(false))).toMatchObject({ ready: 'Unknown Updating', steps: ['PutPassword'] });
+    expect(conditionOf(decide(false), 'Ready')?.message).toContain('storageSizeGB from 100 to 200');
+    expect(outline(decide(true))).toMatchObject({ ready: 'Unknown SecuringCredentials', comesBack: 'soon' });
+    for (const type of ['CredentialsSecured', 'Available']) {
+      expect(conditionOf(decide(true), type)?.status).toBe('True');
+    }
+  });
+
+  it('says that a password that never worked at this cluster may be of another one', () => {
+    const seen = anObservation().tried({ working: 'none', secretVersion: '5' }).seen;
+    const messageOf = (given: ClusterBuilder) =>
+      conditionOf(decideCluster(given.subject, seen, NOW_MS), 'Ready')?.message;
+    expect(messageOf(healthy)).toContain('"orders-admin": it was changed elsewhere. Set it back there. Or put');
+    expect(messageOf(fresh)).toContain(
+      '"orders-admin", which Mooring has not seen work at this cluster: it is that of the cluster before, or was changed elsewhere. Set it on the server. Or put',
+    );
+  });
+
+  it('advises against removing a Secret that somebody may need, such as the one with the API token', () => {
+    const seen = anObservation().login({ login: 'secretTaken', secretName: 'cloud-write' }).seen;
+    expect(conditionOf(decideCluster(fresh.subject, seen, NOW_MS), 'Ready')?.message).toMatch(
+      /not overwritten: set adminCredentials\.secretName to another name\. .*; delete it only if nothing needs it$/,
+    );
+  });
+
+  it('overwrites no Secret of others', () => {
+    const seen = anObservation().login({ login: 'secretTaken', secretName: 'orders-admin' });
+    expect(outline(decideCluster(fresh.subject, seen.seen, NOW_MS))).toEqual({
+      ready: 'False SecretNotOurs',
+      summary: 'Stalled',
+      steps: [],
+      comesBack: 'slowly',
+    });
+  });
+
+  it.each([
+    ['a server that has never answered', fresh, 'Unknown ServerUnreachable'],
+    ['a server that answered before', healthy, 'False ServerUnreachable'],
+  ])('tries %s again soon', (_what, given, ready) => {
+    const seen = anObservation().login({ login: 'unreachable', message: 'Cannot sign in', heldBack: false, forMs: 0 });
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    expect(outline(decision)).toEqual({ ready, summary: 'Reconciling', steps: [], comesBack: 'soon' });
+    expect(decision.mayPass).toBe(given === healthy);
+    expect(conditionOf(decision, 'Available')?.status).toBe('False');
+  });
+
+  it('distinguishes a server that answers nonsense from one that does not answer', () => {
+    const nonsense = {
+      login: 'unreachable',
+      message: 'A web page',
+      isNonsense: true,
+      heldBack: false,
+      forMs: 0,
+    } as const;
+    const decision = decideCluster(healthy.subject, anObservation().login(nonsense).seen, NOW_MS);
+    expect(outline(decision)).toMatchObject({ ready: 'False ServerAnswerUnusable', summary: 'Reconciling' });
+    expect(conditionOf(decision, 'Available')).toMatchObject({
+      reason: 'ServerAnswerUnusable',
+      message: expect.stringContaining('Check serverURL of the space. Mooring tries again'),
+    });
+  });
+
+  it('leaves what it reported of a server that is down as it is while further calls are held back', () => {
+    const heldBack = anObservation().login({ login: 'unreachable', message: 'Not tried', heldBack: true, forMs: 0 });
+    const { endpoint } = heldBack.seen;
+    const { metadata, status } = healthy.subject;
+    const messageAfter = (change: { reason?: string; observedGeneration?: number; at?: string | undefined }) => {
+      const { reason = 'ServerUnreachable', observedGeneration = metadata.generation ?? 0, at = endpoint } = change;
+      const told = { status: 'False', reason, message: 'As it was told', observedGeneration } as const;
+      // The summary may be about something else.
+      const conditions = [{ type: 'Available', ...told, lastTransitionTime: '2026-01-01T00:00:00Z' }];
+      const subject = { ...healthy.subject, status: { ...status, endpoint: at, conditions } };
+      return conditionOf(decideCluster(subject, heldBack.seen, NOW_MS), 'Available')?.message;
+    };
+    expect(messageAfter({})).toBe('As it was told');
+    for (const change of [{ reason: 'Running' }, { observedGeneration: 0 }, { at: 'https://other.example.com:8000' }])
+      expect(messageAfter(change)).toMatch(/cannot be used: Not tried\./);
+  });
+
+  it('is not ready while the login of a managed cluster was not tried', () => {
+    const seen = anObservation().login({ login: 'notTried' });
+    expect(outline(decideCluster(fresh.subject, seen.seen, NOW_MS)).ready).toBe('Unknown WaitingForServer');
+  });
+
+  it('says that an observed cluster is as specified, and nothing of its login', () => {
+    const given = healthy.with({ managementPolicy: 'Observe' });
+    const decision = decideCluster(given.subject, anObservation().login({ login: 'notTried' }).seen, NOW_MS);
+    expect(outline(decision)).toMatchObject({ ready: 'True Observed', steps: [] });
+    for (const type of ['CredentialsSecured', 'Available'])
+      expect(conditionOf(decision, type), type).toMatchObject({ status: 'Unknown', reason: 'ObservedOnly' });
+  });
+});

@@ -1,0 +1,283 @@
+import {
+  type ConditionUpdate,
+  findStatusCondition,
+  isStatusConditionTrue,
+  toldBefore,
+} from '../../../kube/condition.ts';
+import { PASS } from '../../../kube/failure.ts';
+import { failing, particulars, reconciling, retrying, stalled } from '../../../kube/summary.ts';
+import { rotationNow, untilRotation } from '../../rotation.ts';
+import { takenWords } from '../../secret-holder.ts';
+import { OWNER_LABEL } from '../../secrets.ts';
+import { earlier } from '../../verification.ts';
+import { changeOf, isChangeUnseen, needsPerson, settled } from '../changes/decide-state.ts';
+import {
+  adminSecretName,
+  type ClusterStep,
+  type ClusterSubject,
+  type LoginObservation,
+  type SpaceSeen,
+  type TriedLogin,
+} from '../observation.ts';
+import {
+  type ClusterDecision,
+  clusterConditions,
+  factoryLoginRetired,
+  loginWorks,
+  type Rule,
+  verifiedLogin,
+} from '../present.ts';
+import { whatIsWrong } from './wrong-login.ts';
+
+/**
+ * The last rule, for a cluster that runs: its login, then what it should look like, and then it is Ready. Whatever the cloud
+ * makes of a change, the login is looked after and reported.
+ */
+export const decideLogin: Rule = (subject, seen, nowMs) => {
+  const login = decide(subject, seen, nowMs);
+  const change = changeOf(subject, seen);
+  if (change === undefined) return login;
+  const { steps = [], conditions, retry = 'slowly', requeueAfterMs } = login;
+  const told = {
+    ...login,
+    mayPass: false,
+    conditions: [...change.summary, ...particulars(conditions === 'keep' ? asBefore(subject, seen) : conditions)],
+  };
+  // The change is impossible, so the login is all there is to do.
+  if (change.steps.length === 0)
+    return { ...told, steps, ...(steps.length > 0 || requeueAfterMs !== undefined ? {} : { retry }) };
+  if (!isHeldUp(subject)) {
+    if (isToBeReplaced(subject, seen, nowMs)) return login;
+    // The next pass reports. Until then, what was reported about a refused change stands.
+    if (steps.length > 0) return { ...login, conditions: 'keep' };
+  }
+  // What was seen of the server no longer holds after a change that goes first, and the change may mend what stands.
+  return { ...told, stands: undefined, steps: change.steps.map((step) => withPatience(step, login)) };
+};
+
+/** Keeps what was reported about the login, and adds how the cluster differs. */
+function asBefore(subject: ClusterSubject, seen: SpaceSeen): readonly ConditionUpdate[] {
+  const isSynced = ({ type }: ConditionUpdate) => type === 'Synced';
+  const before = (subject.status.conditions ?? []).filter((condition) => !isSynced(condition));
+  return [...clusterConditions(subject, seen).filter(isSynced), ...before];
+}
+
+/** A server that is about to come up is looked at soon, whatever becomes of the change. */
+function withPatience(step: ClusterStep, { retry }: ClusterDecision): ClusterStep {
+  const isChange = step.do === 'Update' || step.do === 'Rename';
+  return isChange && retry === 'soon' ? { ...step, patient: true } : step;
+}
+
+/** Whether somebody can sign in, but not yet as it should be. */
+function isToBeReplaced(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): boolean {
+  const { login } = seen;
+  if (login.login !== 'tried' || login.working === 'none' || login.replacedInMs !== undefined) return false;
+  if (needsPerson(login)) return false;
+  return verifiedLogin(subject, seen, nowMs) === undefined;
+}
+
+/**
+ * Whether the last pass failed at the login because the server or Kubernetes refused something. Then a change goes first: it may
+ * mend that, such as a full disk, and must not wait for a person.
+ */
+function isHeldUp(subject: ClusterSubject): boolean {
+  const failedAt = subject.status.lastError?.operation;
+  return failedAt === 'updateUser' || (failedAt === PASS && !isChangeUnseen(subject));
+}
+
+function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
+  const { login } = seen;
+  if (subject.spec.managementPolicy === 'Observe') return notTried(subject, seen);
+  switch (login.login) {
+    case 'notTried':
+    case 'noServer':
+      return notTried(subject, seen);
+    case 'settled':
+      return running(subject, seen, login, {}, nowMs);
+    case 'unreachable':
+      return unreachable(subject, seen, login);
+    case 'secretTaken': {
+      const message = secretTaken(login);
+      return {
+        conditions: [...stalled('SecretNotOurs', message), ...clusterConditions(subject, seen)],
+        retry: 'slowly',
+      };
+    }
+    case 'tried':
+      return tried(subject, seen, login, nowMs);
+    default:
+      return login satisfies never;
+  }
+}
+
+/** The only remedy for a Secret that holds a login is another name: removing or relabelling it may lose that login for good. */
+function secretTaken({ secretName, isOfAnother, by }: Extract<LoginObservation, { login: 'secretTaken' }>): string {
+  const rename = 'set adminCredentials.secretName to another name';
+  if (by === undefined && isOfAnother)
+    return `Secret "${secretName}" holds the login of another cluster, which an earlier object of this name left behind, so it is not overwritten: ${rename}`;
+  return takenWords(secretName, by, OWNER_LABEL, rename);
+}
+
+/** managementPolicy: Observe changes nothing, so it promises nothing about passwords. Ready means that all is as the spec says. */
+function notTried(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
+  if (subject.spec.managementPolicy === 'Observe') {
+    const message = `Cluster "${seen.id}" is as the spec says; it is observed only, and its login is not tried`;
+    return { conditions: [...settled(subject, seen, 'Observed', message), ...clusterConditions(subject, seen)] };
+  }
+  const message = `Cluster "${seen.id}" runs, but its login cannot be tried yet`;
+  return { conditions: [...reconciling('WaitingForServer', message), ...clusterConditions(subject, seen)] };
+}
+
+/** How often a coming password that somebody else wrote is tried. */
+const FOREIGN_TRIED_MS = 30_000;
+
+function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowMs: number): ClusterDecision {
+  const { working, workingOf, factoryAlive, replacedInMs, secretName } = login;
+  const hasNext = login.next === 'ours';
+  const from = workingOf === undefined ? {} : { of: workingOf };
+  const replacing = (doing: string) =>
+    reconciling('SecuringCredentials', `Cluster "${seen.id}" runs; its login is being replaced: ${doing}`);
+  const conditions = (doing: string) => {
+    // What applications read stops working once the server has the new password, and where that will be is not published yet.
+    if (isMove(subject, login)) return [...replacing(doing), ...clusterConditions(subject, seen)];
+    if (isRotation(subject, login)) return inOrder(subject, seen);
+    const told = { secured: notSecured(doing), available: answering(seen) };
+    return [...replacing(doing), ...clusterConditions(subject, seen, told)];
+  };
+  /** As `conditions`, and what works stays so meanwhile. A change of the cluster waits too, so that is not what is under way. */
+  const waiting = (doing: string): readonly ConditionUpdate[] => {
+    const told = changeOf(subject, seen) === undefined ? conditions(doing) : particulars(conditions(doing));
+    return [...told, ...replacing(doing).filter(({ type }) => !told.some((each) => each.type === type))];
+  };
+  // Report before anything is done, as a pass that goes on at once reports nothing.
+  const isToBeTold = isMove(subject, login) && isStatusConditionTrue(subject.status.conditions, 'Ready');
+  const step = (next: ClusterStep, doing: string): ClusterDecision => ({
+    conditions: conditions(doing),
+    ...(isToBeTold ? { requeueAfterMs: 0 } : { steps: [next] }),
+    // The finalizer comes before the first password changes hands: deleting this object must look after the Secret.
+    hold: true,
+  });
+  const wrong = whatIsWrong(subject, seen.endpoint ?? '', login);
+  if (wrong !== undefined) {
+    const { reason, message } = wrong;
+    return { conditions: [...stalled(reason, message), ...clusterConditions(subject, seen, wrong)], retry: 'slowly' };
+  }
+  // Nothing is news until the Secret has it.
+  if (working === 'next') return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
+  // Not all machines may know of the change, so for a moment neither password may work.
+  if (working === 'none' || (hasNext && login.isAwaited)) {
+    const doing =
+      'the server said that it took the new password, which does not sign in yet: Mooring tries again. If this persists, check the server';
+    return { conditions: waiting(doing), hold: true, mayPass: working === 'none', retry: 'soon' };
+  }
+  if (hasNext)
+    return step({ do: 'PutPassword', id: seen.id, as: working, ...from }, 'the new password is set on the server');
+  if (replacedInMs !== undefined) {
+    const doing = `somebody else wrote nextPassword in Secret "${secretName}". It may be on its way to the server, so it stays there for ten minutes, and Mooring does not give it to the server`;
+    return { conditions: waiting(doing), requeueAfterMs: Math.min(replacedInMs, FOREIGN_TRIED_MS) };
+  }
+  const found = verifiedLogin(subject, seen, nowMs);
+  if (found === undefined) {
+    // The factory's password must go first, no matter who else can sign in.
+    const by = factoryAlive === true ? ({ from: 'factory' } as const) : { from: working, ...from };
+    const doing = `a new password is written to Secret "${secretName}"`;
+    if (login.refusal === undefined) return step({ do: 'PreparePassword', ...by }, doing);
+    const { failure, forMs } = login.refusal;
+    return { conditions: conditions(doing), hold: true, stands: failure, requeueAfterMs: forMs };
+  }
+  const { retire, verifyInMs, refusal } = login;
+  if (retire === undefined || !isMoving(subject, login)) return running(subject, seen, login, found, nowMs);
+  // Their names are forgotten only once they are gone.
+  const { credentials, unverifiedSecretName: _, ...first } = found;
+  const { steps = [], ...decision } = running(subject, seen, { verifyInMs, refusal }, first, nowMs);
+  return { ...decision, steps: [{ do: 'RetireSecret', names: retire, credentials }, ...steps] };
+}
+
+/** Whether a login that was in order is being replaced: at every moment one of the Secret's passwords works. */
+function isRotation(subject: ClusterSubject, login: TriedLogin): boolean {
+  return wasInOrder(subject, login) && login.working === 'current' && !isMoving(subject, login);
+}
+
+/** Likewise, but the new password goes into another Secret. */
+function isMove(subject: ClusterSubject, login: TriedLogin): boolean {
+  const isKnown = ['current', 'inherited', 'inheritedNext'].includes(login.working);
+  return wasInOrder(subject, login) && isKnown && isMoving(subject, login);
+}
+
+function wasInOrder({ status }: ClusterSubject, { factoryAlive }: TriedLogin): boolean {
+  const was = (type: string) => isStatusConditionTrue(status.conditions, type);
+  return factoryAlive !== true && was('CredentialsSecured') && was('Available');
+}
+
+function isMoving({ status }: ClusterSubject, { secretName }: TriedLogin): boolean {
+  return status.credentials !== undefined && status.credentials.secretName !== secretName;
+}
+
+function inOrder(subject: ClusterSubject, seen: SpaceSeen): readonly ConditionUpdate[] {
+  const secretName = adminSecretName(subject);
+  const secured = factoryLoginRetired(secretName);
+  const available = loginWorks(seen);
+  const message = `Cluster "${seen.id}" runs at ${seen.endpoint ?? ''}; its login is in Secret "${secretName}"`;
+  return [...settled(subject, seen, 'Running', message), ...clusterConditions(subject, seen, { secured, available })];
+}
+
+function running(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  { verifyInMs, refusal, retire }: Pick<TriedLogin, 'verifyInMs' | 'refusal' | 'retire'>,
+  status: NonNullable<ClusterDecision['status']>,
+  nowMs: number,
+): ClusterDecision {
+  const rotateInMs = untilRotation(subject, subject.spec.adminCredentials?.rotateEvery, nowMs);
+  const { begins, stands, againInMs } = rotationNow(rotateInMs, refusal);
+  const rotate: ClusterStep = { do: 'PreparePassword', from: 'current' };
+  const { credentials, unverifiedSecretName: other = subject.status.unverifiedSecretName } = status;
+  const isMoved = credentials != null && credentials.secretName !== subject.status.credentials?.secretName;
+  return {
+    conditions: inOrder(subject, seen),
+    status,
+    // Ready stays: at every moment of the rotation one of the Secret's passwords works.
+    steps: [
+      ...(retire === undefined ? [] : [{ do: 'RetireSecret', names: retire } as const]),
+      ...(begins ? [rotate] : []),
+    ],
+    stands,
+    // The former Secret goes next.
+    requeueAfterMs: isMoved && typeof other === 'string' ? 0 : earlier(verifyInMs, againInMs),
+  };
+}
+
+function unreachable(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  { message: why, isNonsense, isThrottled, heldBack }: Extract<LoginObservation, { login: 'unreachable' }>,
+): ClusterDecision {
+  const { metadata, status } = subject;
+  const ready = findStatusCondition(status.conditions, 'Ready');
+  const worked = ready?.status === 'True' || ready?.status === 'False';
+  const reason = isNonsense ? 'ServerAnswerUnusable' : isThrottled ? 'ServerThrottled' : 'ServerUnreachable';
+  const about = { type: 'Available', reason, generation: metadata.generation ?? 0 };
+  const told = heldBack && status.endpoint === seen.endpoint ? toldBefore(status.conditions, about) : undefined;
+  const message =
+    told ??
+    `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used${isThrottled ? ' now' : ''}: ${why}. ${isNonsense ? 'Check serverURL of the space. ' : ''}Mooring tries again`;
+  const before = findStatusCondition(status.conditions, 'Available');
+  // A server that asks for fewer calls is there: what was found about it stands.
+  const stands = isThrottled && status.credentials?.endpoint === seen.endpoint ? before : undefined;
+  const available: ConditionUpdate = stands ?? { type: 'Available', status: 'False', reason, message };
+  const say = worked && !isThrottled ? failing : retrying;
+  return {
+    conditions: [...say(reason, message), ...clusterConditions(subject, seen, { available })],
+    mayPass: !heldBack && status.credentials?.endpoint === seen.endpoint,
+    retry: 'soon',
+  };
+}
+
+function notSecured(doing: string): ConditionUpdate {
+  return { type: 'CredentialsSecured', status: 'False', reason: 'SecuringCredentials', message: `Not yet: ${doing}` };
+}
+
+function answering(seen: SpaceSeen): ConditionUpdate {
+  const message = `The server at ${seen.endpoint ?? ''} answers; its login is being replaced`;
+  return { type: 'Available', status: 'False', reason: 'SecuringCredentials', message };
+}

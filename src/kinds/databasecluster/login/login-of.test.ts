@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { aCluster } from '../../../../test/support/builders.ts';
+import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../../test/support/kind-bench.ts';
+import { clusterNamed, makeUnreadable } from '../../../../test/support/simulator.ts';
+import { DATABASE_CLUSTERS } from '../resource.ts';
+
+const REF = { namespace: 'shop', name: 'orders' };
+
+/** The object is deleted, its cluster stays, and another object of that name is created. */
+async function replaced(bench: KindBench, changes: object): Promise<void> {
+  await bench.edit({ deletionPolicy: 'Retain' });
+  await bench.pass();
+  bench.kube.remove(DATABASE_CLUSTERS, REF);
+  for (let pass = 0; pass < 20 && bench.kube.all(DATABASE_CLUSTERS).length > 0; pass++) {
+    await bench.pass();
+    await bench.clock.advance(5_000);
+  }
+  await bench.pass();
+  const object = { apiVersion: 'mooring.dev/v1alpha1', kind: 'DatabaseCluster', metadata: { name: REF.name } };
+  const { spec } = aCluster().subject;
+  await bench.kube.create(DATABASE_CLUSTERS, REF.namespace, { ...object, spec: { ...spec, ...changes } });
+}
+
+describe('The Secret of a cluster that was released', () => {
+  it('keeps the only password of that cluster if another object of the name has another cluster', async () => {
+    const bench = await runningBench();
+    const kept = bench.secret();
+    await replaced(bench, { clusterID: 'orders-2' });
+    await bench.until('False SecretNotOurs');
+    expect(bench.told.at(-1)).toContain(
+      'holds the login of another cluster, which an earlier object of this name left',
+    );
+    expect(bench.secret()).toEqual(kept);
+    expectOneWorkingLogin(bench, 'orders');
+
+    await bench.edit({ adminCredentials: { secretName: 'orders-2-admin' } });
+    await bench.until('True Running');
+    expect(bench.secret()).toEqual(kept);
+    expect(bench.secret('orders-2-admin')?.['password']).not.toBe(kept?.['password']);
+  });
+
+  it('holds its only login: a session that the operator holds does not help another object that came by that cluster', async () => {
+    const bench = await runningBench();
+    await replaced(bench, { adoptionPolicy: 'IfExists', adminCredentials: { secretName: 'another' } });
+    bench.world().memory.forget('shop/orders', 'deleted');
+    await bench.until('False DefaultLoginRefused');
+    expect(bench.secret('another')).toBeUndefined();
+    expectOneWorkingLogin(bench, 'orders');
+    // As after a restart of the process.
+    await bench.restart();
+    await bench.until('False DefaultLoginRefused');
+  });
+
+  it('is said to belong to the object that has that cluster and names this Secret, if there is one', async () => {
+    const bench = await runningBench();
+    await replaced(bench, { clusterID: 'orders-2' });
+    const { cluster } = bench.world();
+    const createdAt = clusterNamed(bench.simulator, 'orders')?.createdAt;
+    const status = {
+      clusterID: 'orders',
+      createdAt: new Date(createdAt ?? '').toISOString(),
+      credentials: { secretName: 'orders-admin', secretResourceVersion: '1', endpoint: 'https://a.test' },
+    };
+    const first = { metadata: { namespace: 'shop', name: 'first', uid: 'u' }, spec: aCluster().subject.spec, status };
+    Object.assign(bench.world(), {
+      claimants: (_space: string, id: string) => ['shop/orders', ...(id === 'orders' ? ['shop/first'] : [])],
+      cluster: (key: string) => (key === 'shop/first' ? first : cluster(key as 'shop/orders')),
+    });
+    await bench.until('False SecretNotOurs');
+    expect(bench.told.at(-1)).toContain(
+      'Secret "orders-admin" belongs to DatabaseCluster "first", so it is left alone',
+    );
+    expect(bench.told.at(-1)).not.toMatch(/remove|labels/);
+  });
+
+  it('stays if a new process was never shown all clusters', async () => {
+    const bench = await runningBench();
+    const kept = bench.secret();
+    await replaced(bench, { clusterID: 'orders-2', adoptionPolicy: 'IfExists' });
+    bench.simulator.deployForeign({
+      id: 'orders-2',
+      version: '3.5.0',
+      machineType: 'c2d-highcpu-4',
+      storageSizeGB: 100,
+    });
+    const makeReadable = makeUnreadable(bench.simulator, 'orders');
+    await bench.restart();
+    for (let pass = 0; pass < 20; pass++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(bench.secret()).toEqual(kept);
+    makeReadable();
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.until('False SecretNotOurs');
+  });
+
+  it('stays also if that other cluster is destroyed with its object', async () => {
+    const bench = await runningBench();
+    const kept = bench.secret();
+    await replaced(bench, { clusterID: 'orders-2', deletionPolicy: 'Delete' });
+    await bench.until('False SecretNotOurs');
+    bench.kube.remove(DATABASE_CLUSTERS, REF);
+    for (let pass = 0; pass < 20 && bench.kube.all(DATABASE_CLUSTERS).length > 0; pass++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(bench.kube.all(DATABASE_CLUSTERS)).toEqual([]);
+    expect(bench.secret()).toEqual(kept);
+  });
+
+  it('is used again if an object of the name adopts that cluster', async () => {
+    const bench = await runningBench();
+    const kept = bench.secret();
+    await replaced(bench, { adoptionPolicy: 'IfExists' });
+    await bench.until('True Running');
+    expect(bench.secret()).toEqual(kept);
+  });
+
+  it('is overwritten if that cluster is gone', async () => {
+    const bench = await runningBench();
+    const kept = bench.secret();
+    bench.simulator.vanish('orders');
+    await replaced(bench, { clusterID: 'orders-2' });
+    await bench.until('True Running');
+    expect(bench.secret()?.['password']).not.toBe(kept?.['password']);
+    expectOneWorkingLogin(bench, 'orders-2');
+  });
+});

@@ -1,0 +1,199 @@
+import { ApiError, isHeldBack } from '../../../http/api-error.ts';
+import { isStatusConditionTrue } from '../../../kube/condition.ts';
+import type { SpaceConnection } from '../../databasespace/connection.ts';
+import { whereOf } from '../../password-tries.ts';
+import type { SecretHolder } from '../../secret-holder.ts';
+import type { SecretContents } from '../../secrets.ts';
+import { earlier, untilVerification } from '../../verification.ts';
+import { claimantsOf } from '../existence/claimants.ts';
+import {
+  adminSecretName,
+  type ClusterSubject,
+  currentID,
+  type LoginObservation,
+  type WorkingLogin,
+} from '../observation.ts';
+import { databaseClusterDefinition } from '../schema.ts';
+import type { ClusterWorld } from '../world.ts';
+import { findWorking, isHeld, powerlessUser, tryOthers } from './find-working.ts';
+import { leftOf, otherLandsForMs } from './former-secrets.ts';
+import {
+  isFactorysLogin,
+  isOtherUser,
+  type KnownLogins,
+  lineBreakIn,
+  readLogins,
+  untilReplaced,
+} from './known-logins.ts';
+import { holderOf, holdsOwnLogin, isInUse, isOurSecret, shownID } from './login-of.ts';
+import { refusalAbout } from './refusal.ts';
+
+/**
+ * Returns which login works. Throws TransientError or TerminalError if none does and existingSecretRef names a Secret or key
+ * that is missing. Makes no call while Secret and server are those last verified and no verification is due; otherwise
+ * one sign-in with the published login and one with the factory's, which must fail.
+ */
+export async function observeLogin(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  endpoint: string,
+  signal: AbortSignal,
+): Promise<LoginObservation> {
+  const { clock, memory, secrets } = world;
+  const { verifications } = memory;
+  const lastMs = verifications.lastAtMs(subject.key);
+  const verifyInMs = untilNext(subject, connection, lastMs, otherLandsForMs(world, subject), clock.now());
+  const isDoubtful = memory.putElsewhere(subject.key, adminSecretName(subject)) !== undefined;
+  const due = subject.lookNow || isDoubtful || (verifyInMs !== undefined && verifyInMs <= 0);
+  const asVerified = isAsVerified(world, subject, connection, endpoint);
+  const settled = (againInMs: number | undefined): LoginObservation => {
+    const secretUID = secrets.uid(subject.metadata.namespace ?? '', adminSecretName(subject));
+    return { login: 'settled', verifyInMs: againInMs, refusal: refusalOf(world, subject, secretUID) };
+  };
+  if (!due && asVerified) return settled(verifyInMs);
+  try {
+    return await tryLogins(world, subject, connection, endpoint, due, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const isRoutine = asVerified && !isDoubtful;
+    const againInMs = verifications.putOff.againInMs(subject, isRoutine, error, clock.monotonic());
+    return againInMs === undefined ? unreachable(world, subject, error) : settled(againInMs);
+  }
+}
+
+/** `fresh`: nothing remembered counts. */
+async function tryLogins(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  endpoint: string,
+  fresh: boolean,
+  signal: AbortSignal,
+): Promise<LoginObservation> {
+  const { clock, memory, random } = world;
+  const nowMs = clock.now();
+  const known = await readLogins(world, subject, connection.factoryLogin, signal);
+  const { secret, secretName, nextIs } = known;
+  if (secret !== undefined && !isOurSecret(subject, secret))
+    return { login: 'secretTaken', secretName, by: holderOf(subject, secret) };
+  const logins = connection.logins(endpoint, currentID(subject));
+  const isAwaited = isNextAwaited(world, subject, endpoint, known);
+  const found = await findWorking(logins, known, { fresh, nextFirst: isAwaited || nextIs === 'foreign' }, signal);
+  const working: WorkingLogin = found?.working ?? (isHeld(world, subject, logins, known) ? 'held' : 'none');
+  // Nobody else may know the password of a cluster that was let go, so it is not overwritten.
+  if (working !== 'current' && working !== 'next' && secret !== undefined && isInUse(subject, secret, connection)) {
+    const by = ownerOfLogin(world, subject, secret, connection);
+    return { login: 'secretTaken', secretName, isOfAnother: true, by };
+  }
+  if (working === 'none' && !isAwaited && known.existingMissing !== undefined) throw known.existingMissing;
+  const { factoryAlive, acceptsAny } = await tryOthers(logins, known, working, random, signal);
+  // A session begun meanwhile would count as proof of its password once the server is right again.
+  if (acceptsAny && found !== undefined) logins.drop(logins.session(found.login));
+  const powerless = await powerlessUser(logins, known, found?.login, signal);
+  const isOther = factoryAlive === true && powerless === undefined && isOtherUser(known, found?.login);
+  memory.unreachable.forget(subject.key);
+  if (factoryAlive === false) memory.verified(subject.key, secretName, nowMs);
+  const { landsForMs, ...left } = leftOf(world, subject, known.inherited);
+  return {
+    login: 'tried',
+    secretName,
+    secretVersion: known.current === undefined ? undefined : secret?.resourceVersion,
+    factoryVersion: connection.factoryVersion,
+    next: nextIs,
+    isAwaited,
+    replacedInMs: untilReplaced(world, subject, known, factoryAlive === true ? 'factory' : working),
+    working,
+    ...(found?.of === undefined ? {} : { workingOf: found.of }),
+    // A factory login that came back is what the Secret holds until another one replaces it.
+    factoryAlive: factoryAlive ?? (isFactorysLogin(known, working) ? true : undefined),
+    acceptsAny,
+    powerless,
+    managedBy: isOther ? found?.login.username : undefined,
+    verifyInMs: untilNext(subject, connection, nowMs, landsForMs, nowMs),
+    refusal: refusalOf(world, subject, secret?.uid),
+    ...left,
+    ...(working === 'none' ? { lineBreakIn: lineBreakIn(known) } : {}),
+  };
+}
+
+/** Whether the server took the coming password so lately that it may not sign in yet. */
+function isNextAwaited(
+  { clock, memory }: ClusterWorld,
+  { key, status }: ClusterSubject,
+  endpoint: string,
+  { next }: KnownLogins,
+): boolean {
+  const where = whereOf(status.createdAt, endpoint);
+  return next !== undefined && memory.tries.isAwaited(key, { ...next, where }, clock.monotonic());
+}
+
+/** The refusal of the next password, while its pause lasts. */
+function refusalOf({ clock, memory }: ClusterWorld, subject: ClusterSubject, secretUID: string | undefined) {
+  return memory.tries.refusal(subject, refusalAbout(subject, secretUID), clock.monotonic());
+}
+
+/** In how many milliseconds to try again. `landsForMs`: for how long another Secret's password may still replace this one. */
+function untilNext(
+  { metadata: { uid } }: ClusterSubject,
+  { verifyIntervalMs }: SpaceConnection,
+  lastMs: number,
+  landsForMs: number | undefined,
+  nowMs: number,
+): number | undefined {
+  return earlier(
+    untilVerification(uid, verifyIntervalMs, lastMs, nowMs),
+    landsForMs === undefined ? undefined : Math.min(landsForMs, untilLook(lastMs, nowMs)),
+  );
+}
+
+function unreachable({ clock, memory }: ClusterWorld, subject: ClusterSubject, error: ApiError): LoginObservation {
+  return {
+    login: 'unreachable',
+    message: error.message,
+    isNonsense: error.kind === 'badAnswer',
+    isThrottled: error.kind === 'throttled',
+    heldBack: isHeldBack(error),
+    forMs: memory.unreachable.begin(subject, clock.monotonic()),
+  };
+}
+
+/** Whether the Secrets and the server are those whose logins were verified last. */
+function isAsVerified(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  { factoryVersion }: SpaceConnection,
+  endpoint: string,
+): boolean {
+  const { credentials, conditions } = subject.status;
+  const secretName = adminSecretName(subject);
+  return (
+    credentials !== undefined &&
+    ['Available', 'CredentialsSecured'].every((type) => isStatusConditionTrue(conditions, type)) &&
+    credentials.endpoint === endpoint &&
+    credentials.secretName === secretName &&
+    credentials.factoryVersion === factoryVersion &&
+    credentials.secretResourceVersion === world.secrets.version(subject.metadata.namespace ?? '', secretName)
+  );
+}
+
+/** The DatabaseCluster whose login is in the Secret, although the Secret has the label of this one. */
+function ownerOfLogin(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  secret: SecretContents,
+  connection: SpaceConnection,
+): SecretHolder | undefined {
+  const id = shownID(secret, connection);
+  const owner =
+    id === undefined ? undefined : claimantsOf(world, subject, id).find((record) => holdsOwnLogin(record, secret));
+  return owner && { kind: databaseClusterDefinition.kind, name: owner.metadata.name };
+}
+
+/** How often the login is tried while another Secret's password may still replace its own. */
+const LOOK_MS = 30_000;
+
+/** 0 if the wall clock was set back. */
+function untilLook(lastMs: number, nowMs: number): number {
+  return lastMs > nowMs ? 0 : lastMs + LOOK_MS - nowMs;
+}
