@@ -343,6 +343,25 @@ describe('A change of a DatabaseCluster', () => {
     });
   });
 
+  it('writes no status for a spec that was changed again while the change was requested', async () => {
+    const bench = await runningBench();
+    const { client } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    const { update } = client;
+    vi.spyOn(client, 'update').mockImplementationOnce(async (...args) => {
+      const answer = await update.apply(client, args);
+      await bench.edit({ storageSizeGB: 300 });
+      return answer;
+    });
+    await bench.edit({ storageSizeGB: 200 });
+    const writes = vi.spyOn(bench.kube, 'patch');
+    await bench.pass();
+    // It was refused, as the object had changed.
+    expect(writes.mock.calls.filter(([, , , options]) => options?.subresource === 'status')).toHaveLength(1);
+    await bench.until('True Running');
+    expect(bench.status().observed).toMatchObject({ storageSizeGB: 300 });
+    expect(updates(bench)).toBe(2);
+  });
+
   it('undoes drift, and counts it', async () => {
     const bench = await runningBench();
     bench.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-8' });

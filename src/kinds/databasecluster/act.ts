@@ -346,7 +346,7 @@ function update(
       throw updateNotApplied(id);
     }
     unseen.seen(subject.key);
-    const { state, observed } = shown({ cluster, endpoint: undefined });
-    return { state, observed, ...accepted };
+    // The state makes the pass report the change, although the next one comes at once and sees the rest.
+    return { state: cluster.status, ...accepted };
   });
 }
