@@ -3,7 +3,7 @@ import { systemRandom } from '../base/random.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { placeOf } from '../kinds/databasespace/place.ts';
 import { type DatabaseSpaceSpec, databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
-import { type KubeApi, KubeError } from '../kube/api.ts';
+import { isForbidden, type KubeApi } from '../kube/api.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { clustersAt, exportText } from '../plugin/export.ts';
 import { type Item, listAll } from '../plugin/inventory.ts';
@@ -65,7 +65,7 @@ async function objectsFor(
     return await listed(undefined);
   } catch (error) {
     const isAlone = (allowedNamespaces?.from ?? 'Same') === 'Same';
-    if (isAlone && error instanceof KubeError && error.status === 403) return listed(namespace);
+    if (isAlone && isForbidden(error)) return listed(namespace);
     throw error;
   }
 }

@@ -76,8 +76,7 @@ const LATEST = '9999-01-01T00:00:00Z';
 
 function asOf(live: AnyObject, wanted: PlannedObject['wanted']): AnyObject {
   if (wanted === undefined) return live;
-  const { metadata } = live;
-  const spec = (live as { readonly spec?: unknown }).spec;
+  const { metadata, spec } = live;
   const changed = JSON.stringify(wanted.spec) !== JSON.stringify(spec);
   const generation = (metadata.generation ?? 0) + (changed ? 1 : 0);
   const { annotations = {} } = wanted.metadata;

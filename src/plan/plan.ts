@@ -145,8 +145,7 @@ function oncePerTry(steps: readonly NamedStep[], failing: ReadonlySet<string>): 
 
 /** Reports whether the last thing tried for the object failed. */
 function isFailing(planned: PlannedObject, kube: FakeKube): boolean {
-  const found = foundIn(kube, planned);
-  const status = found !== undefined && 'status' in found ? found.status : undefined;
+  const status = foundIn(kube, planned)?.status;
   return isRecord(status) && isRecord(status['lastError']);
 }
 
@@ -160,20 +159,19 @@ function nameOfPlanned({ definition, key }: PlannedObject): string {
 
 /** Reports whether somebody may use its login: one was published, or the object may adopt what was there before. */
 function mayBeUsed({ live, wanted }: PlannedObject): boolean {
-  const status = live !== undefined && 'status' in live ? live.status : undefined;
-  const spec = wanted === undefined ? undefined : specOf(wanted);
+  const [spec, status] = [wanted?.spec, live?.status];
   const mayAdopt = isRecord(spec) && (spec['adoptionPolicy'] ?? 'Never') !== 'Never';
   return mayAdopt || (isRecord(status) && 'lastRotation' in status);
 }
 
 function outcomeOf(planned: PlannedObject, kube: FakeKube, steps: Plan['steps']): Outcome {
-  const { definition, live, wanted, key } = planned;
-  const name = nodeName(definition.kind, key);
+  const { definition, live, wanted } = planned;
+  const name = nameOfPlanned(planned);
   const found = foundIn(kube, planned);
   const own = steps.filter((step) => step.name === name).map(({ name: _, ...step }) => step);
   const stays = found === undefined && wanted === undefined ? staysOf(planned, steps) : undefined;
   const later = found !== undefined && wanted === undefined ? laterOf(planned, own) : undefined;
-  const fields = live !== undefined && wanted !== undefined ? changesOf(specOf(live), specOf(wanted)) : [];
+  const fields = live !== undefined && wanted !== undefined ? changesOf(live.spec, wanted.spec) : [];
   return {
     name,
     change: live === undefined ? 'create' : wanted === undefined ? 'delete' : fields.length > 0 ? 'update' : 'none',
@@ -190,8 +188,4 @@ function endOf(item: Item): NonNullable<Outcome['end']> {
   if (ready === undefined || isOutOfDate(item))
     return { ready: 'Unknown', reason: 'NotSeen', message: 'It was not looked at' };
   return { ready: ready.status, reason: ready.reason, message: ready.message };
-}
-
-function specOf(object: AnyObject): unknown {
-  return 'spec' in object ? object.spec : undefined;
 }

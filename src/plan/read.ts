@@ -1,7 +1,7 @@
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { definitions } from '../kinds/definitions.ts';
-import { type AnyObject, CONFIG_MAPS, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
+import { type AnyObject, CONFIG_MAPS, isForbidden, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { listAllPages } from '../kube/list.ts';
@@ -139,8 +139,8 @@ function selectsNamespaces(object: AnyObject | undefined): boolean {
 }
 
 function admitted(object: AnyObject | undefined): string | undefined {
-  const { allowedNamespaces } = specOf(object) as { readonly allowedNamespaces?: { readonly from?: string } };
-  return allowedNamespaces?.from;
+  const spec = (object?.spec ?? {}) as { readonly allowedNamespaces?: { readonly from?: string } };
+  return spec.allowedNamespaces?.from;
 }
 
 /** The namespaces as the files make them, with the label that the API server gives to each. */
@@ -164,7 +164,7 @@ async function namespacesOf(
       const labels = { [NAME_LABEL]: name, ...metadata.labels, ...written?.manifest.metadata.labels };
       found.push({ metadata: { ...metadata, labels } });
     } catch (error) {
-      if (!(error instanceof KubeError) || error.status !== 403) throw error;
+      if (!isForbidden(error)) throw error;
       if (isAsked)
         notes.push(`You may not read namespace ${name} (get namespaces): it is not known whether a selector admits it`);
     }
@@ -211,7 +211,7 @@ async function liveObjects(
         const objects = await listAllPages(api, resourceOf(definition), { namespace }, signal);
         for (const object of objects) take(definition, object);
       } catch (error) {
-        if (!(error instanceof KubeError) || error.status !== 403) throw error;
+        if (!isForbidden(error)) throw error;
         refused.push(error);
       }
     }
@@ -240,15 +240,10 @@ async function readOrNote(
   try {
     return await api.get(resourceOf(definition), splitKey(name.split(' ')[1] ?? ''), signal);
   } catch (error) {
-    if (!(error instanceof KubeError) || error.status !== 403) throw error;
+    if (!isForbidden(error)) throw error;
     notes.push(`${name} may not be read by you (get ${definition.plural}): what depends on it is shown as waiting`);
     return undefined;
   }
-}
-
-function specOf(object: AnyObject | undefined): object {
-  const spec = (object as { readonly spec?: unknown } | undefined)?.spec;
-  return typeof spec === 'object' && spec !== null ? spec : {};
 }
 
 /** The ConfigMaps with schema sources, those in the manifests before those in the cluster. */
@@ -286,7 +281,7 @@ async function readConfigMap(
   try {
     return await api.get(CONFIG_MAPS, splitKey(key), signal);
   } catch (error) {
-    if (!(error instanceof KubeError) || error.status !== 403) throw error;
+    if (!isForbidden(error)) throw error;
     notes.push(`ConfigMap ${key} may not be read by you (get configmaps): the schema from it is shown as missing`);
     return undefined;
   }

@@ -1,7 +1,7 @@
 import { adminSecretName } from '../kinds/databasecluster/observation.ts';
 import { connectionSecretName } from '../kinds/databaseuser/observation.ts';
 import { readSecret, type SecretContents } from '../kinds/secrets.ts';
-import { type KubeApi, KubeError, SECRETS } from '../kube/api.ts';
+import { isForbidden, type KubeApi, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import type { Document, Manifest } from './manifests.ts';
 import { clustersOf, type PlannedObject, spacesOf, usersOf } from './objects.ts';
@@ -62,7 +62,7 @@ export async function readSecrets(
         if (manifest === undefined) seen.set(key, withoutValues(there));
         else if (there !== undefined) changed.push(...changesOf(key, manifest, there));
       } catch (error) {
-        if (!(error instanceof KubeError) || error.status !== 403) throw error;
+        if (!isForbidden(error)) throw error;
         if (manifest === undefined) refused.add(namespace);
       }
     }),

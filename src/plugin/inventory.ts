@@ -5,7 +5,7 @@ import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import { definitions } from '../kinds/definitions.ts';
 import { PAUSED } from '../kube/annotations.ts';
-import { type AnyObject, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
+import { type AnyObject, isForbidden, isNotFound, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
 import { type Condition, findStatusCondition } from '../kube/condition.ts';
 import { parseStatus, type ResourceDefinition } from '../kube/definition.ts';
 import { listAllPages } from '../kube/list.ts';
@@ -128,7 +128,7 @@ export async function namesIn(
     const { items } = await api.list(resourceOf(definition), { namespace, limit: MANY }, signal);
     return items.map(({ metadata }) => metadata.name);
   } catch (error) {
-    if (error instanceof KubeError && error.status !== 404) return [];
+    if (error instanceof KubeError && !isNotFound(error)) return [];
     throw error;
   }
 }
@@ -146,7 +146,7 @@ async function mustBeServed(
     await api.list(resourceOf(definition), { namespace, limit: 1 }, signal);
   } catch (error) {
     // A caller that may not list the kind gets what is known.
-    if (error instanceof KubeError && error.status === 404) throw error;
+    if (isNotFound(error)) throw error;
   }
 }
 
@@ -188,7 +188,7 @@ async function unlessForbidden<T>(answer: Promise<T>): Promise<T | KubeError> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof KubeError && error.status === 403) return error;
+    if (isForbidden(error)) return error;
     throw error;
   }
 }
@@ -214,7 +214,7 @@ export async function listAll(
 }
 
 export function itemOf(definition: ResourceDefinition, object: AnyObject): Item {
-  const { metadata, spec, status } = object as AnyObject & { readonly spec?: unknown; readonly status?: unknown };
+  const { metadata, spec, status } = object;
   const fields = isRecord(spec) ? spec : {};
   const { conditions = [] } = parseStatus(databaseSpaceDefinition, status);
   const namespace = metadata.namespace ?? '';

@@ -33,7 +33,7 @@ export async function readSpace(
     const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`;
     throw new Error(`DatabaseSpace "${ref.name}" in namespace "${ref.namespace}" does not exist${hint}`);
   }
-  const parsed = parseSpec(databaseSpaceDefinition, 'spec' in object ? object.spec : undefined);
+  const parsed = parseSpec(databaseSpaceDefinition, object.spec);
   if (!parsed.ok) throw new Error(`DatabaseSpace "${ref.name}" cannot be used: ${parsed.message}`);
   return parsed.spec;
 }
