@@ -1,10 +1,9 @@
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { baseURLs } from '../config.ts';
-import { objectKey } from '../kube/object.ts';
 import { askClouds } from '../plan/ask-clouds.ts';
 import { markDue } from '../plan/due.ts';
-import { type Document, type Problem, readDocuments } from '../plan/manifests.ts';
+import { type Document, keyIn, oursIn, type Problem, readDocuments } from '../plan/manifests.ts';
 import type { Plan } from '../plan/outcome.ts';
 import { makePlan } from '../plan/plan.ts';
 import { policyOf, type ToldPolicy } from '../plan/policy.ts';
@@ -12,8 +11,9 @@ import { type ReadResult, readObjects } from '../plan/read.ts';
 import { severityOf } from '../plan/severity.ts';
 import { planText } from '../plan/text.ts';
 import { type Arguments, UsageError } from '../plugin/arguments.ts';
-import { isNoNamespace, nodeName } from '../plugin/inventory.ts';
-import { API_VERSION, namesBeside, notThere, parseTargets } from '../plugin/kinds.ts';
+import { isNoNamespace } from '../plugin/inventory.ts';
+import { notThere, parseTargets } from '../plugin/kinds.ts';
+import { type NodeName, namesBeside, nodeName } from '../plugin/node-name.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { noneText } from '../plugin/status.ts';
 import { readInput } from './input.ts';
@@ -113,11 +113,9 @@ function toldPolicyOf(args: Arguments): ToldPolicy {
   return { allowHTTP: args.is('allow-http'), allowedBaseURLs: urls.data };
 }
 
-/** Returns our objects among the documents, as `kind namespace/name`. */
-function namesIn(documents: readonly Document[], namespace: string): readonly string[] {
-  return documents.flatMap(({ manifest: { apiVersion, kind = '', metadata } }) =>
-    apiVersion === API_VERSION ? [nodeName(kind, objectKey(metadata.namespace ?? namespace, metadata.name))] : [],
-  );
+/** Returns our objects among the documents. */
+function namesIn(documents: readonly Document[], namespace: string): readonly NodeName[] {
+  return oursIn(documents).map(({ manifest }) => nodeName(manifest.kind ?? '', keyIn(namespace, manifest)));
 }
 
 /** Puts document 2 before document 10; the problems of one document stay in order. */
@@ -131,7 +129,7 @@ function problemsText(problems: readonly Problem[]): string {
   return `${manifests} ${manifests === 1 ? 'manifest' : 'manifests'} cannot be applied:\n${lines.join('\n')}\n`;
 }
 
-function narrowed({ outcomes, steps, ...rest }: Plan, named: ReadonlySet<string>): Plan {
+function narrowed({ outcomes, steps, ...rest }: Plan, named: ReadonlySet<NodeName>): Plan {
   return {
     ...rest,
     outcomes: outcomes.filter(({ name }) => named.has(name)),

@@ -6,12 +6,14 @@ import { databaseDefinition } from '../kinds/database/schema.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
+import { definitions } from '../kinds/definitions.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { keyOf, type ObjectKey } from '../kube/object.ts';
 import { createMetrics } from '../operator/metrics.ts';
 import { createOperator } from '../operator.ts';
-import { type Item, isOutOfDate, itemOf, nodeName, readyOf } from '../plugin/inventory.ts';
+import { type Item, isOutOfDate, itemOf, readyOf } from '../plugin/inventory.ts';
 import { resourceOf } from '../plugin/kinds.ts';
+import { type NodeName, nodeName, splitNode } from '../plugin/node-name.ts';
 import type { StepTold } from '../runtime/controller.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
@@ -87,12 +89,7 @@ export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Pro
   return { ...plan, notes: assumptionsOf(input.objects, plan.outcomes, clouds) };
 }
 
-const STATUS_DEFAULTS = Object.fromEntries(
-  ['databasespaces', 'databaseclusters', 'databaseusers', 'databases'].map((plural) => [
-    plural,
-    { observedGeneration: -1 },
-  ]),
-);
+const STATUS_DEFAULTS = Object.fromEntries(definitions.map(({ plural }) => [plural, { observedGeneration: -1 }]));
 
 function planOf(objects: readonly PlannedObject[], kube: FakeKube, told: readonly StepTold[]): Omit<Plan, 'notes'> {
   // A space's steps only move the finalizers of its Secrets: nobody needs to plan for that.
@@ -121,9 +118,9 @@ const DEPTH: Readonly<Record<string, number>> = {
 const DEEPEST = Math.max(...Object.values(DEPTH));
 
 /** Puts objects before those that need them, and deleted ones last, in reverse. `begun` orders the rest. */
-function inOrder(outcomes: readonly Outcome[], begun: readonly string[]): readonly Outcome[] {
+function inOrder(outcomes: readonly Outcome[], begun: readonly NodeName[]): readonly Outcome[] {
   const rank = ({ name, change }: Outcome) => {
-    const depth = DEPTH[name.split(' ')[0] ?? ''] ?? 0;
+    const depth = DEPTH[splitNode(name).kind] ?? 0;
     return change === 'delete' ? 2 * DEEPEST + 1 - depth : depth;
   };
   const turn = ({ name }: Outcome) => (begun.includes(name) ? begun.indexOf(name) : begun.length);
@@ -133,8 +130,8 @@ function inOrder(outcomes: readonly Outcome[], begun: readonly string[]): readon
 type NamedStep = Plan['steps'][number];
 
 /** A step tried several times is listed once. If an object fails, its last step is the one that fails. */
-function oncePerTry(steps: readonly NamedStep[], failing: ReadonlySet<string>): readonly NamedStep[] {
-  const last = new Map<string, NamedStep>();
+function oncePerTry(steps: readonly NamedStep[], failing: ReadonlySet<NodeName>): readonly NamedStep[] {
+  const last = new Map<NodeName, NamedStep>();
   const once = steps.filter((step) => {
     const isAgain = last.get(step.name)?.description === step.description;
     if (!isAgain) last.set(step.name, step);
@@ -153,7 +150,7 @@ function foundIn(kube: FakeKube, { definition, key }: PlannedObject): AnyObject 
   return kube.all(resourceOf(definition)).find(({ metadata }) => keyOf({ metadata }) === key);
 }
 
-function nameOfPlanned({ definition, key }: PlannedObject): string {
+function nameOfPlanned({ definition, key }: PlannedObject): NodeName {
   return nodeName(definition.kind, key);
 }
 

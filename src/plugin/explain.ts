@@ -6,6 +6,7 @@ import { PASS } from '../kube/failure.ts';
 import { specFields, statusFields } from './fields.ts';
 import { type Inventory, type Item, isPaused, NOT_SEEN, nameOf, readinessOf, readyOf, stalledOf } from './inventory.ts';
 import { commandFor } from './kinds.ts';
+import { splitNode } from './node-name.ts';
 import { reasonHelp } from './reasons.ts';
 import { warningOf } from './status.ts';
 import { age, type Style } from './text.ts';
@@ -130,9 +131,8 @@ function whatToDo(inventory: Inventory, item: Item): readonly string[] {
   const warned = warningOf(item) === undefined ? undefined : { name: nameOf(item), reason: readinessOf(item).reason };
   const blocker = blockerOf(inventory, item) ?? warned;
   if (blocker === undefined) return [];
-  const kind = blocker.name.split(' ')[0] ?? '';
   if (blocker.reason === NOT_THERE) return [`Create ${blocker.name}, or correct the reference to it`];
-  const help = reasonHelp(kind, blocker.reason);
+  const help = reasonHelp(splitNode(blocker.name).kind, blocker.reason);
   if (help === undefined) return [];
   const isOwn = blocker.name === nameOf(item);
   // The message is shown above.

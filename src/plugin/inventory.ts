@@ -5,12 +5,14 @@ import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import { definitions } from '../kinds/definitions.ts';
 import { PAUSED } from '../kube/annotations.ts';
-import { type AnyObject, isForbidden, isNotFound, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
+import { type AnyObject, isNotFound, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
 import { type Condition, findStatusCondition } from '../kube/condition.ts';
 import { parseStatus, type ResourceDefinition } from '../kube/definition.ts';
 import { listAllPages } from '../kube/list.ts';
-import { type ObjectKey, type ObjectMeta, objectKey, splitKey } from '../kube/object.ts';
-import { notThere, resourceOf } from './kinds.ts';
+import { type ObjectKey, type ObjectMeta, objectKey } from '../kube/object.ts';
+import { unlessForbidden } from '../kube/unless-forbidden.ts';
+import { definitionOf, notThere, resourceOf } from './kinds.ts';
+import { type NodeName, nodeName, placeOf, splitNode } from './node-name.ts';
 
 /** An object of any of our kinds, with what is shown of it. */
 export interface Item {
@@ -20,15 +22,15 @@ export interface Item {
   readonly spec: Readonly<Record<string, unknown>>;
   readonly status: ReturnType<typeof parseStatus<unknown>>;
   readonly conditions: readonly Condition[];
-  /** The object that it depends on, as `kind namespace/name`; undefined for a space. */
-  readonly parent: string | undefined;
+  /** The object that it depends on; undefined for a space. */
+  readonly parent: NodeName | undefined;
 }
 
 /** The objects of our kinds that were found. */
 export interface Inventory {
   readonly items: readonly Item[];
-  /** Objects, as `kind namespace/name`, that are referred to but that the caller may not read. */
-  readonly hidden: ReadonlySet<string>;
+  /** Objects that are referred to but that the caller may not read. */
+  readonly hidden: ReadonlySet<NodeName>;
   /** Rights that the caller lacks, in the API server's words; what needs them is not among the items. */
   readonly refused?: readonly string[];
   /** Why no operator seems to be running; undefined: one may be. */
@@ -56,7 +58,7 @@ export async function loadInventory(
   const items = new Map(
     lists.flatMap((list) => (list instanceof KubeError ? [] : list.map((item) => [nameOf(item), item]))),
   );
-  const known = new Map<string, 'hidden' | 'absent'>();
+  const known = new Map<NodeName, 'hidden' | 'absent'>();
   const mayList = (kind: string) => !(lists[definitions.findIndex((each) => each.kind === kind)] instanceof KubeError);
   const missing = () => {
     const parents = new Set([...items.values()].flatMap(({ parent }) => (parent === undefined ? [] : [parent])));
@@ -64,7 +66,7 @@ export async function loadInventory(
   };
   for (let wanted = missing(); wanted.length > 0; wanted = missing()) {
     for (const [place, names] of Map.groupBy(wanted, placeOf)) {
-      const [kind = '', elsewhere = ''] = place.split(' ');
+      const { kind, namespace: elsewhere } = splitNode(place);
       const looked = (namespace === undefined || namespace === elsewhere) && mayList(kind);
       const found = looked ? [] : await readNodes(api, kind, elsewhere, names, signal);
       for (const item of found) if (item !== 'hidden') items.set(nameOf(item), item);
@@ -93,7 +95,7 @@ export async function loadChain(
   }
   const item = itemOf(definition, object);
   const items = [item];
-  const hidden = new Set<string>();
+  const hidden = new Set<NodeName>();
   for (let name = item.parent; name !== undefined; name = items.at(-1)?.parent) {
     const found = await readNode(api, name, signal);
     if (found === 'hidden') hidden.add(name);
@@ -150,20 +152,15 @@ async function mustBeServed(
   }
 }
 
-/** The `kind namespace` part of a node's name. */
-function placeOf(node: string): string {
-  return node.slice(0, node.indexOf('/'));
-}
-
 /** Those of the named objects that exist, and perhaps others; includes `hidden` if the caller may not read something. */
 async function readNodes(
   api: KubeApi,
   kind: string,
   namespace: string,
-  names: readonly string[],
+  names: readonly NodeName[],
   signal: AbortSignal,
 ): Promise<readonly (Item | 'hidden')[]> {
-  const definition = definitions.find((each) => each.kind === kind);
+  const definition = definitionOf(kind);
   if (definition !== undefined && names.length > READ_BY_NAME) {
     const listed = await unlessForbidden(listAll(api, definition, namespace, signal));
     const wanted = new Set(names);
@@ -174,23 +171,13 @@ async function readNodes(
 }
 
 /** `hidden`: the caller may not read it. Undefined: it does not exist. */
-async function readNode(api: KubeApi, node: string, signal: AbortSignal): Promise<Item | 'hidden' | undefined> {
-  const [kind = '', key = ''] = node.split(' ');
-  const definition = definitions.find((each) => each.kind === kind);
+async function readNode(api: KubeApi, node: NodeName, signal: AbortSignal): Promise<Item | 'hidden' | undefined> {
+  const { kind, namespace, name } = splitNode(node);
+  const definition = definitionOf(kind);
   if (definition === undefined) return undefined;
-  const object = await unlessForbidden(api.get(resourceOf(definition), splitKey(key), signal));
+  const object = await unlessForbidden(api.get(resourceOf(definition), { namespace, name }, signal));
   if (object instanceof KubeError) return 'hidden';
   return object === undefined ? undefined : itemOf(definition, object);
-}
-
-/** Returns the KubeError if the caller lacks the right. */
-async function unlessForbidden<T>(answer: Promise<T>): Promise<T | KubeError> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (isForbidden(error)) return error;
-    throw error;
-  }
 }
 
 /** Reports whether there is no such namespace; false if the caller cannot know. */
@@ -233,7 +220,7 @@ function parentOf(
   { kind }: ResourceDefinition,
   spec: Readonly<Record<string, unknown>>,
   namespace: string,
-): string | undefined {
+): NodeName | undefined {
   const [field, parentKind] =
     kind === databaseClusterDefinition.kind
       ? (['spaceRef', databaseSpaceDefinition.kind] as const)
@@ -245,13 +232,8 @@ function parentOf(
   return nodeName(String(parentKind), objectKey(String(ref['namespace'] ?? namespace), String(ref['name'] ?? '')));
 }
 
-export function nameOf({ kind, key }: Pick<Item, 'kind' | 'key'>): string {
+export function nameOf({ kind, key }: Pick<Item, 'kind' | 'key'>): NodeName {
   return nodeName(kind, key);
-}
-
-/** Names an item among all kinds. */
-export function nodeName(kind: string, key: ObjectKey): string {
-  return `${kind} ${key}`;
 }
 
 export function readyOf({ conditions }: Pick<Item, 'conditions'>): Condition | undefined {

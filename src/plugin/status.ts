@@ -1,6 +1,7 @@
 import { isRecord } from '../base/is-record.ts';
 import { mistakesIn } from '../kube/annotations.ts';
 import { type Inventory, type Item, isPaused, NOT_SEEN, nameOf, readinessOf } from './inventory.ts';
+import type { NodeName } from './node-name.ts';
 import { reasonHelp } from './reasons.ts';
 import { age, type Style, table } from './text.ts';
 import { ancestorsOf, blockerOf, NOT_THERE, type Node, treeOf } from './tree.ts';
@@ -31,8 +32,8 @@ export function noneText(scope: string | undefined, isMissing: boolean, operator
   return `${none}${why}\n${operator === undefined ? '' : `${operator}\n`}`;
 }
 
-/** The object with its ancestors and everything below it. `only`: `kind namespace/name`. */
-export function narrowed(inventory: Inventory, only: string): Inventory {
+/** The object with its ancestors and everything below it. */
+export function narrowed(inventory: Inventory, only: NodeName): Inventory {
   const item = inventory.items.find((item) => nameOf(item) === only);
   if (item === undefined) return { ...inventory, items: [] };
   const above = ancestorsOf(inventory.items, item).filter((each) => typeof each !== 'string');
