@@ -4,7 +4,6 @@ import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import { definitions } from '../kinds/definitions.ts';
-import { PAUSED } from '../kube/annotations.ts';
 import { type AnyObject, isNotFound, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
 import { type Condition, findStatusCondition } from '../kube/condition.ts';
 import { parseStatus, type ResourceDefinition } from '../kube/definition.ts';
@@ -20,7 +19,7 @@ export interface Item {
   readonly key: ObjectKey;
   readonly metadata: ObjectMeta;
   readonly spec: Readonly<Record<string, unknown>>;
-  readonly status: ReturnType<typeof parseStatus<unknown>>;
+  readonly status: Readonly<Record<string, unknown>>;
   readonly conditions: readonly Condition[];
   /** The object that it depends on; undefined for a space. */
   readonly parent: NodeName | undefined;
@@ -117,8 +116,8 @@ export async function notThereText(
 }
 
 /**
- * The names in the namespace, to suggest one instead of a name that does not exist; empty if they may not be listed. Throws
- * KubeError 404 if the API server does not serve the kind, as that is then the reason.
+ * The names in the namespace, up to some number, to suggest some of them; empty if they may not be listed. Throws KubeError 404 if the
+ * API server does not serve the kind, as that is then why a name does not exist.
  */
 export async function namesIn(
   api: KubeApi,
@@ -203,6 +202,7 @@ export async function listAll(
 export function itemOf(definition: ResourceDefinition, object: AnyObject): Item {
   const { metadata, spec, status } = object;
   const fields = isRecord(spec) ? spec : {};
+  const seen = parseStatus(definition, status);
   const { conditions = [] } = parseStatus(databaseSpaceDefinition, status);
   const namespace = metadata.namespace ?? '';
   return {
@@ -210,7 +210,7 @@ export function itemOf(definition: ResourceDefinition, object: AnyObject): Item 
     key: objectKey(namespace, metadata.name),
     metadata,
     spec: fields,
-    status: parseStatus(definition, status),
+    status: isRecord(seen) ? seen : {},
     conditions,
     parent: parentOf(definition, fields, namespace),
   };
@@ -263,13 +263,8 @@ export function stalledOf({ conditions }: Pick<Item, 'conditions'>): Condition |
   return findStatusCondition(conditions, 'Stalled');
 }
 
-/** Reports whether a person told Mooring to change nothing about it. */
-export function isPaused({ metadata }: Pick<Item, 'metadata'>): boolean {
-  return metadata.annotations?.[PAUSED] === 'true';
-}
-
 /** Reports whether the status is about an older spec, or there is none yet. */
 export function isOutOfDate({ metadata, status }: Pick<Item, 'metadata' | 'status'>): boolean {
-  const seen = isRecord(status) ? status['observedGeneration'] : undefined;
+  const seen = status['observedGeneration'];
   return typeof seen !== 'number' || seen < (metadata.generation ?? 0);
 }
