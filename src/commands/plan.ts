@@ -1,5 +1,4 @@
 import { systemClock } from '../base/clock.ts';
-import { systemRandom } from '../base/random.ts';
 import { baseURLs } from '../config.ts';
 import { askClouds } from '../plan/ask-clouds.ts';
 import { markDue } from '../plan/due.ts';
@@ -7,7 +6,7 @@ import { type Document, keyIn, oursIn, type Problem, readDocuments } from '../pl
 import type { Plan } from '../plan/outcome.ts';
 import { makePlan } from '../plan/plan.ts';
 import { policyOf, type ToldPolicy } from '../plan/policy.ts';
-import { type ReadResult, readObjects } from '../plan/read.ts';
+import { readObjects } from '../plan/read.ts';
 import { severityOf } from '../plan/severity.ts';
 import { planText } from '../plan/text.ts';
 import { type Arguments, UsageError } from '../plugin/arguments.ts';
@@ -17,8 +16,8 @@ import { type NodeName, namesBeside, nodeName } from '../plugin/node-name.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { noneText } from '../plugin/status.ts';
 import { readInput } from './input.ts';
-import { type OnCluster, onCluster } from './on-cluster.ts';
-import { PLUGIN_AGENT, transportsFor } from './transports.ts';
+import { onCluster } from './on-cluster.ts';
+import { withOutside } from './outside.ts';
 
 /** Used with --exit-code. */
 const EXIT_CODES = { nothing: 0, changes: 2, destroys: 3, fails: 4 } as const;
@@ -72,11 +71,11 @@ export const plan = onCluster({
           : await readDocuments(paths, () => readInput(process.stdin, signal)),
     };
   },
-  async run(on, { output, targets, paths, told, files: { documents, problems } }) {
-    const { api, namespace, args, io, style } = on;
+  async run({ api, namespace, args, io, style }, { output, targets, paths, told, files: { documents, problems } }) {
+    const isDeletion = args.is('delete');
     const named = new Set(targets.map(({ definition, name }) => nodeName(definition.kind, `${namespace}/${name}`)));
-    if (args.is('delete')) for (const name of namesIn(documents, namespace)) named.add(name);
-    const wanted = args.is('delete') ? { documents: [], deleted: named } : { documents, deleted: new Set<string>() };
+    if (isDeletion) for (const name of namesIn(documents, namespace)) named.add(name);
+    const wanted = isDeletion ? { documents: [], deleted: named } : { documents, deleted: new Set<string>() };
     const read = await readObjects(api, { namespace, ...wanted }, io.signal);
     const wrong = [...problems, ...read.problems].toSorted(byPlace);
     if (wrong.length > 0) {
@@ -92,13 +91,14 @@ export const plan = onCluster({
       if (isMissing || output === 'text') io.stderr(noneText(namespace, isMissing, undefined));
       if (isMissing || output === 'text') return isMissing ? 1 : 0;
     }
-    const { listed, notes } = await listClouds(on, read, documents, told);
+    const given = { namespace, documents, objects: read.objects, policy: policyOf(told, read.objects) };
+    const { listed, notes } = await withOutside(api, (outside) => askClouds(outside, given, io.signal));
     const planned = await makePlan({ ...read, listed, told }, systemClock);
-    const asked = args.is('delete') ? named : new Set(namesIn(documents, namespace));
+    const asked = isDeletion ? named : new Set(namesIn(documents, namespace));
     const without = async () => makePlan({ ...(await read.asTheyAre()), listed, told }, systemClock);
-    const isAsked = args.is('delete') || paths.length > 0;
-    const whole = isAsked ? await markDue(planned, asked, without) : planned;
-    const shown = args.is('delete') || named.size === 0 ? whole : narrowed(whole, named);
+    const isChange = isDeletion || paths.length > 0;
+    const whole = isChange ? await markDue(planned, asked, without) : planned;
+    const shown = isDeletion || named.size === 0 ? whole : narrowed(whole, named);
     const all = { ...shown, notes: [...read.notes, ...notes, ...shown.notes] };
     io.stdout(output === 'text' ? planText(all, style) : printed(output, all));
     return args.is('exit-code') ? EXIT_CODES[severityOf(shown)] : 0;
@@ -135,20 +135,4 @@ function narrowed({ outcomes, steps, ...rest }: Plan, named: ReadonlySet<NodeNam
     outcomes: outcomes.filter(({ name }) => named.has(name)),
     steps: steps.filter(({ name }) => named.has(name)),
   };
-}
-
-/** Returns what the clouds themselves say, if they may be asked. */
-async function listClouds(
-  { api, io, namespace }: OnCluster,
-  { objects }: ReadResult,
-  documents: readonly Document[],
-  told: ToldPolicy,
-) {
-  const transports = transportsFor(PLUGIN_AGENT);
-  try {
-    const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
-    return await askClouds(dependencies, { namespace, objects, documents, policy: policyOf(told, objects) }, io.signal);
-  } finally {
-    await transports.close();
-  }
 }
