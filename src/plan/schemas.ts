@@ -5,7 +5,7 @@ import type { Login } from '../kinds/secrets.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { keyOf, type ObjectKey, objectKey } from '../kube/object.ts';
 import { loneServer } from '../simulator/lone-server.ts';
-import type { SavedState } from '../simulator/saved-state.ts';
+import type { SavedDatabase } from '../simulator/saved-state.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { createSimulator } from '../simulator/simulator.ts';
 import { databasesOf, type PlannedObject } from './objects.ts';
@@ -19,8 +19,6 @@ import { databasesOf, type PlannedObject } from './objects.ts';
 export interface CopiedSchema extends Pick<SavedDatabase, 'types' | 'functions'> {
   readonly digest: string;
 }
-
-type SavedDatabase = SavedState['clusters'][number]['databases'][number];
 
 /** By Database; absent if nothing was applied. */
 export type CopiedSchemas = ReadonlyMap<ObjectKey, CopiedSchema>;

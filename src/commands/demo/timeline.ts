@@ -45,7 +45,7 @@ function asideOf({ metadata, status }: KubeObject): Aside {
 }
 
 /** Spaces and clusters have the same conditions; a space has no state. */
-export function glimpseOf(object: KubeObject): Glimpse {
+function glimpseOf(object: KubeObject): Glimpse {
   const subject = `${object.kind} ${object.metadata.name}`;
   const { conditions = [], state = '' } = parseStatus(databaseClusterDefinition, object.status);
   const ready = findStatusCondition(conditions, 'Ready');
