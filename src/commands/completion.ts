@@ -1,12 +1,11 @@
 import { definitions } from '../kinds/definitions.ts';
 import { completionsOf, SCRIPTS, type Sources } from '../plugin/completion.ts';
-import { resourceOf } from '../plugin/kinds.ts';
+import { namesIn } from '../plugin/inventory.ts';
 import type { Command, CommandTable } from './command.ts';
 import { type ClusterCommand, onCluster } from './on-cluster.ts';
 
 /** kubectl's words for "file names too" and "and no file names" (cobra's ShellCompDirectiveDefault and …NoFileComp). */
 const [FILES, NO_FILES] = [':0', ':4'];
-const MANY = 200;
 
 /** `mooring completion SHELL`: prints the script. */
 export const completion: Command = async (argv, io) => {
@@ -60,8 +59,7 @@ async function namesOf(
     flags: {},
     parse: () => undefined,
     async run(on) {
-      const page = await on.api.list(resourceOf(definition), { namespace: on.namespace, limit: MANY }, io.signal);
-      names.push(...page.items.map(({ metadata }) => metadata.name));
+      names.push(...(await namesIn(on.api, definition, on.namespace, io.signal)));
       return 0;
     },
   });

@@ -3,7 +3,7 @@ import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { LEADER_LEASE } from '../base/lease-names.ts';
 import { listenErrorMessage } from '../base/listen-error.ts';
-import { createLog } from '../base/log.ts';
+import { createLog, type Log } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { type Config, ConfigError, FLAGS, parseConfig, variableOf } from '../config.ts';
 import { connectionGuard, LOOPBACK_NETWORKS, type UrlPolicy } from '../kinds/databasespace/url-policy.ts';
@@ -70,7 +70,7 @@ function cannotListen(flag: 'metrics-address' | 'health-address') {
   };
 }
 
-async function run(config: Config, io: CommandIO, log: ReturnType<typeof createLog>): Promise<void> {
+async function run(config: Config, io: CommandIO, log: Log): Promise<void> {
   log.info({ config, version: VERSION, node: process.version }, 'Mooring starts');
   for (const name of config.unknownVariables) log.warn({}, `Mooring does not know the environment variable ${name}`);
   const metrics = createMetrics(systemClock, { version: VERSION, node: process.version });
@@ -100,16 +100,7 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
     concurrency: config.concurrency,
     urlPolicy,
     instance: hostname(),
-    lease:
-      config.leaderElect || config.shardBySpace
-        ? {
-            ...config.leaseTimes,
-            api: clients.leases,
-            namespace: connection.namespace,
-            name: LEADER_LEASE,
-            shardBySpace: config.shardBySpace,
-          }
-        : undefined,
+    lease: leaseOf(config, clients.leases, connection.namespace),
   });
   const secured = await securedMetrics(config, createReviews(connection, clients.transport), log);
   const servers = await serveEndpoints(config, secured, metrics, operator);
@@ -124,13 +115,14 @@ async function run(config: Config, io: CommandIO, log: ReturnType<typeof createL
   log.info({}, 'Mooring has stopped');
 }
 
+/** Undefined: this process acts alone, whatever others do. */
+function leaseOf({ leaderElect, shardBySpace, leaseTimes }: Config, api: KubeApi, namespace: string) {
+  if (!leaderElect && !shardBySpace) return undefined;
+  return { ...leaseTimes, api, namespace, name: LEADER_LEASE, shardBySpace };
+}
+
 /** Warns of missing namespaces: nothing else would show a wrong name. If they cannot be read, the watches there say why. */
-async function tellAbsent(
-  api: KubeApi,
-  names: readonly string[],
-  log: ReturnType<typeof createLog>,
-  signal: AbortSignal,
-): Promise<void> {
+async function tellAbsent(api: KubeApi, names: readonly string[], log: Log, signal: AbortSignal): Promise<void> {
   const flag = `--namespaces (${variableOf('namespaces')})`;
   for (const name of names) {
     const found = await api.get(NAMESPACES, { name }, signal).catch(() => null);
@@ -145,11 +137,7 @@ function urlPolicyOf({ allowHTTP, allowedBaseURLs, allowedNetworks }: Config, { 
   return { allowHTTP, allowedBaseURLs, allowedNetworks: [...allowedNetworks, ...loopback] };
 }
 
-async function securedMetrics(
-  { metricsSecure }: Config,
-  reviews: Reviews,
-  log: ReturnType<typeof createLog>,
-): Promise<ServeOptions> {
+async function securedMetrics({ metricsSecure }: Config, reviews: Reviews, log: Log): Promise<ServeOptions> {
   if (metricsSecure === undefined) return {};
   const certificate = await loadCertificateFiles(metricsSecure, systemClock, log).catch(startError('--metrics-secure'));
   return { certificate, guard: createScrapeGuard(reviews, systemClock, log) };

@@ -1,16 +1,14 @@
-import { systemClock } from '../base/clock.ts';
-import { systemRandom } from '../base/random.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { placeOf } from '../kinds/databasespace/place.ts';
 import { type DatabaseSpaceSpec, databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
-import { type KubeApi, KubeError } from '../kube/api.ts';
+import { isForbidden, type KubeApi } from '../kube/api.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { clustersAt, exportText } from '../plugin/export.ts';
 import { type Item, listAll } from '../plugin/inventory.ts';
 import { parseName } from '../plugin/kinds.ts';
 import { cloudOf, readSpace } from '../plugin/space.ts';
 import { onCluster } from './on-cluster.ts';
-import { PLUGIN_AGENT, transportsFor } from './transports.ts';
+import { withOutside } from './outside.ts';
 
 /** `mooring export SPACE`: prints manifests for all clusters of a space. */
 export const exportSpace = onCluster({
@@ -29,20 +27,16 @@ export const exportSpace = onCluster({
   async run({ api, namespace, args, io }, { name }) {
     const space = { namespace, name };
     const spec = await readSpace(api, space, io.signal);
-    const transports = transportsFor(PLUGIN_AGENT);
-    try {
-      const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
-      const cloud = await cloudOf(dependencies, namespace, spec, io.signal);
-      const clusters = await cloud.list(io.signal);
-      const [spaces, items] = await objectsFor(api, namespace, spec, io.signal);
-      const objects = clustersAt(placeOf(spec), spaces, items);
-      const into = args.text('into') || namespace;
-      const taken = items.filter((item) => item.metadata.namespace === into).map(({ metadata }) => metadata.name);
-      io.stdout(exportText(clusters, objects, { namespace: into, space, unmanagedOnly: args.is('unmanaged'), taken }));
-      return 0;
-    } finally {
-      await transports.close();
-    }
+    const clusters = await withOutside(api, async (outside) => {
+      const cloud = await cloudOf(outside, namespace, spec, io.signal);
+      return cloud.list(io.signal);
+    });
+    const [spaces, items] = await objectsFor(api, namespace, spec, io.signal);
+    const objects = clustersAt(placeOf(spec), spaces, items);
+    const into = args.text('into') || namespace;
+    const taken = items.filter((item) => item.metadata.namespace === into).map(({ metadata }) => metadata.name);
+    io.stdout(exportText(clusters, objects, { namespace: into, space, unmanagedOnly: args.is('unmanaged'), taken }));
+    return 0;
   },
 });
 
@@ -65,7 +59,7 @@ async function objectsFor(
     return await listed(undefined);
   } catch (error) {
     const isAlone = (allowedNamespaces?.from ?? 'Same') === 'Same';
-    if (isAlone && error instanceof KubeError && error.status === 403) return listed(namespace);
+    if (isAlone && isForbidden(error)) return listed(namespace);
     throw error;
   }
 }

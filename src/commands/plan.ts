@@ -1,24 +1,23 @@
 import { systemClock } from '../base/clock.ts';
-import { systemRandom } from '../base/random.ts';
 import { baseURLs } from '../config.ts';
-import { objectKey } from '../kube/object.ts';
 import { askClouds } from '../plan/ask-clouds.ts';
 import { markDue } from '../plan/due.ts';
-import { type Document, type Problem, readDocuments } from '../plan/manifests.ts';
+import { type Document, keyIn, oursIn, type Problem, readDocuments } from '../plan/manifests.ts';
 import type { Plan } from '../plan/outcome.ts';
 import { makePlan } from '../plan/plan.ts';
 import { policyOf, type ToldPolicy } from '../plan/policy.ts';
-import { type ReadResult, readObjects } from '../plan/read.ts';
+import { readObjects } from '../plan/read.ts';
 import { severityOf } from '../plan/severity.ts';
 import { planText } from '../plan/text.ts';
 import { type Arguments, UsageError } from '../plugin/arguments.ts';
-import { isNoNamespace, nodeName } from '../plugin/inventory.ts';
-import { API_VERSION, namesBeside, notThere, parseTargets } from '../plugin/kinds.ts';
+import { isNoNamespace } from '../plugin/inventory.ts';
+import { notThere, parseTargets } from '../plugin/kinds.ts';
+import { type NodeName, namesBeside, nodeName } from '../plugin/node-name.ts';
 import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { noneText } from '../plugin/status.ts';
 import { readInput } from './input.ts';
-import { type OnCluster, onCluster } from './on-cluster.ts';
-import { PLUGIN_AGENT, transportsFor } from './transports.ts';
+import { onCluster } from './on-cluster.ts';
+import { withOutside } from './outside.ts';
 
 /** Used with --exit-code. */
 const EXIT_CODES = { nothing: 0, changes: 2, destroys: 3, fails: 4 } as const;
@@ -72,11 +71,11 @@ export const plan = onCluster({
           : await readDocuments(paths, () => readInput(process.stdin, signal)),
     };
   },
-  async run(on, { output, targets, paths, told, files: { documents, problems } }) {
-    const { api, namespace, args, io, style } = on;
+  async run({ api, namespace, args, io, style }, { output, targets, paths, told, files: { documents, problems } }) {
+    const isDeletion = args.is('delete');
     const named = new Set(targets.map(({ definition, name }) => nodeName(definition.kind, `${namespace}/${name}`)));
-    if (args.is('delete')) for (const name of namesIn(documents, namespace)) named.add(name);
-    const wanted = args.is('delete') ? { documents: [], deleted: named } : { documents, deleted: new Set<string>() };
+    if (isDeletion) for (const name of namesIn(documents, namespace)) named.add(name);
+    const wanted = isDeletion ? { documents: [], deleted: named } : { documents, deleted: new Set<string>() };
     const read = await readObjects(api, { namespace, ...wanted }, io.signal);
     const wrong = [...problems, ...read.problems].toSorted(byPlace);
     if (wrong.length > 0) {
@@ -92,13 +91,14 @@ export const plan = onCluster({
       if (isMissing || output === 'text') io.stderr(noneText(namespace, isMissing, undefined));
       if (isMissing || output === 'text') return isMissing ? 1 : 0;
     }
-    const { listed, notes } = await listClouds(on, read, documents, told);
+    const given = { namespace, documents, objects: read.objects, policy: policyOf(told, read.objects) };
+    const { listed, notes } = await withOutside(api, (outside) => askClouds(outside, given, io.signal));
     const planned = await makePlan({ ...read, listed, told }, systemClock);
-    const asked = args.is('delete') ? named : new Set(namesIn(documents, namespace));
+    const asked = isDeletion ? named : new Set(namesIn(documents, namespace));
     const without = async () => makePlan({ ...(await read.asTheyAre()), listed, told }, systemClock);
-    const isAsked = args.is('delete') || paths.length > 0;
-    const whole = isAsked ? await markDue(planned, asked, without) : planned;
-    const shown = args.is('delete') || named.size === 0 ? whole : narrowed(whole, named);
+    const isChange = isDeletion || paths.length > 0;
+    const whole = isChange ? await markDue(planned, asked, without) : planned;
+    const shown = isDeletion || named.size === 0 ? whole : narrowed(whole, named);
     const all = { ...shown, notes: [...read.notes, ...notes, ...shown.notes] };
     io.stdout(output === 'text' ? planText(all, style) : printed(output, all));
     return args.is('exit-code') ? EXIT_CODES[severityOf(shown)] : 0;
@@ -113,11 +113,9 @@ function toldPolicyOf(args: Arguments): ToldPolicy {
   return { allowHTTP: args.is('allow-http'), allowedBaseURLs: urls.data };
 }
 
-/** Returns our objects among the documents, as `kind namespace/name`. */
-function namesIn(documents: readonly Document[], namespace: string): readonly string[] {
-  return documents.flatMap(({ manifest: { apiVersion, kind = '', metadata } }) =>
-    apiVersion === API_VERSION ? [nodeName(kind, objectKey(metadata.namespace ?? namespace, metadata.name))] : [],
-  );
+/** Returns our objects among the documents. */
+function namesIn(documents: readonly Document[], namespace: string): readonly NodeName[] {
+  return oursIn(documents).map(({ manifest }) => nodeName(manifest.kind ?? '', keyIn(namespace, manifest)));
 }
 
 /** Puts document 2 before document 10; the problems of one document stay in order. */
@@ -131,26 +129,10 @@ function problemsText(problems: readonly Problem[]): string {
   return `${manifests} ${manifests === 1 ? 'manifest' : 'manifests'} cannot be applied:\n${lines.join('\n')}\n`;
 }
 
-function narrowed({ outcomes, steps, ...rest }: Plan, named: ReadonlySet<string>): Plan {
+function narrowed({ outcomes, steps, ...rest }: Plan, named: ReadonlySet<NodeName>): Plan {
   return {
     ...rest,
     outcomes: outcomes.filter(({ name }) => named.has(name)),
     steps: steps.filter(({ name }) => named.has(name)),
   };
-}
-
-/** Returns what the clouds themselves say, if they may be asked. */
-async function listClouds(
-  { api, io, namespace }: OnCluster,
-  { objects }: ReadResult,
-  documents: readonly Document[],
-  told: ToldPolicy,
-) {
-  const transports = transportsFor(PLUGIN_AGENT);
-  try {
-    const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
-    return await askClouds(dependencies, { namespace, objects, documents, policy: policyOf(told, objects) }, io.signal);
-  } finally {
-    await transports.close();
-  }
 }

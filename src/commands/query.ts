@@ -1,5 +1,3 @@
-import { systemClock } from '../base/clock.ts';
-import { systemRandom } from '../base/random.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { answerJson, answerText } from '../plugin/answer.ts';
 import { type Arguments, UsageError } from '../plugin/arguments.ts';
@@ -7,7 +5,7 @@ import { parseName } from '../plugin/kinds.ts';
 import { TRANSACTION_TYPES, withTypeHelp } from '../plugin/query-type.ts';
 import { sessionFor } from '../plugin/server.ts';
 import { onCluster } from './on-cluster.ts';
-import { PLUGIN_AGENT, transportsFor } from './transports.ts';
+import { withOutside } from './outside.ts';
 
 /** Flags of commands that work on a cluster's server. */
 export const SERVER_FLAGS = {
@@ -56,26 +54,22 @@ export const query = onCluster({
     return { cluster, text, type, output, server: serverOf(args) };
   },
   async run({ api, namespace, args, io }, { cluster, text, type, output, server }) {
-    const transports = transportsFor(PLUGIN_AGENT);
-    try {
-      const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
-      const target = { namespace, cluster, user: args.text('user'), server };
-      const session = await sessionFor(dependencies, target, io.signal);
-      const request = {
-        databaseName: args.text('database') ?? cluster,
-        transactionType: type,
-        query: text,
-        commit: type !== 'read',
-      };
-      const answer = await session
+    const target = { namespace, cluster, user: args.text('user'), server };
+    const request = {
+      databaseName: args.text('database') ?? cluster,
+      transactionType: type,
+      query: text,
+      commit: type !== 'read',
+    };
+    const answer = await withOutside(api, async (outside) => {
+      const session = await sessionFor(outside, target, io.signal);
+      return session
         .use((client, token) => client.oneShotQuery(token, request, io.signal), io.signal)
         .catch((error: unknown) => {
           throw withTypeHelp(error, text, type, (needed) => `add --type=${needed}`);
         });
-      io.stdout(output === 'json' ? answerJson(answer) : answerText(answer));
-      return 0;
-    } finally {
-      await transports.close();
-    }
+    });
+    io.stdout(output === 'json' ? answerJson(answer) : answerText(answer));
+    return 0;
   },
 });

@@ -1,14 +1,12 @@
 import { createInterface } from 'node:readline/promises';
-import { systemClock } from '../base/clock.ts';
-import { systemRandom } from '../base/random.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { UsageError } from '../plugin/arguments.ts';
 import { parseName } from '../plugin/kinds.ts';
 import { sessionFor } from '../plugin/server.ts';
 import { converse, interrupt, SHELL_HELP, Shell } from '../plugin/shell.ts';
 import { onCluster } from './on-cluster.ts';
+import { withOutside } from './outside.ts';
 import { SERVER_FLAGS, serverOf } from './query.ts';
-import { PLUGIN_AGENT, transportsFor } from './transports.ts';
 
 /** `mooring shell CLUSTER`: runs queries, one after the other, from a terminal or from standard input. */
 export const shell = onCluster({
@@ -22,12 +20,10 @@ export const shell = onCluster({
     if (more.length > 0) throw new UsageError('Name one DatabaseCluster');
     return { cluster: parseName(word, databaseClusterDefinition), server: serverOf(args) };
   },
-  async run({ api, namespace, args, io }, { cluster, server }) {
-    const transports = transportsFor(PLUGIN_AGENT);
-    try {
-      const dependencies = { api, clock: systemClock, random: systemRandom, transport: transports.of };
-      const target = { namespace, cluster, user: args.text('user'), server };
-      const session = await sessionFor(dependencies, target, io.signal);
+  run({ api, namespace, args, io }, { cluster, server }) {
+    const target = { namespace, cluster, user: args.text('user'), server };
+    return withOutside(api, async (outside) => {
+      const session = await sessionFor(outside, target, io.signal);
       // Only now: lines that arrive while nobody reads them are lost.
       const { stdin: input, stdout: output } = process;
       const lines = createInterface({ input, output, terminal: io.isTerminal === true, signal: io.signal });
@@ -46,8 +42,6 @@ export const shell = onCluster({
       const code = await converse(prompting, lines, { ...io, ask });
       lines.close();
       return code;
-    } finally {
-      await transports.close();
-    }
+    });
   },
 });

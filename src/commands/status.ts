@@ -1,16 +1,9 @@
 import { systemClock } from '../base/clock.ts';
-import { mistakesIn } from '../kube/annotations.ts';
+import { isPaused, mistakesIn } from '../kube/annotations.ts';
 import { ALL_NAMESPACES, UsageError } from '../plugin/arguments.ts';
-import {
-  type Inventory,
-  isNoNamespace,
-  isPaused,
-  loadInventory,
-  nameOf,
-  nodeName,
-  readinessOf,
-} from '../plugin/inventory.ts';
-import { namesBeside, notThere, parseTarget } from '../plugin/kinds.ts';
+import { type Inventory, isNoNamespace, loadInventory, nameOf, readinessOf } from '../plugin/inventory.ts';
+import { notThere, parseTarget } from '../plugin/kinds.ts';
+import { namesBeside, nodeName } from '../plugin/node-name.ts';
 import { operatorSign, operatorWatch } from '../plugin/operator-sign.ts';
 import { OUTPUT, type Output, outputOf, printed } from '../plugin/output.ts';
 import { narrowed, noneText, statusText, warningOf } from '../plugin/status.ts';
@@ -111,9 +104,9 @@ function forPrograms(inventory: Inventory): object {
       parent: item.parent ?? null,
       ready,
       reason,
-      paused: isPaused(item),
+      paused: isPaused(metadata),
       blockedBy: blockerOf(inventory, item) ?? null,
-      warning: warningOf(item) ?? mistakesIn(kind, item.metadata) ?? null,
+      warning: warningOf(item) ?? mistakesIn(kind, metadata) ?? null,
     };
   });
   return { items, refused, operator };

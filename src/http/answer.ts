@@ -3,7 +3,7 @@ import type { HttpResponse } from '../base/transport.ts';
 import { BadAnswer, decodeUtf8, isBlank, parseJson, refusePacked } from './json-stream.ts';
 
 /** Largest answer that holds only one object, in bytes. */
-export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** Limits of an answer that is read an element at a time. `maxBytes` holds millions of the smallest, each of some 400 bytes when kept. */
 export const LIST_LIMITS = {
   maxBytes: 64 * 1024 * 1024,

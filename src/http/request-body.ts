@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { toJson } from '../base/to-json.ts';
 import type { Operation } from './api-call.ts';
 import { ApiError } from './api-error.ts';
 
@@ -25,13 +26,3 @@ export function requestBody(
     secrets,
   });
 }
-
-/** JSON that writes a bigint as an integer. */
-export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === 'bigint' ? rawJSON(member.toString()) : member,
-  );
-}
-
-/** `JSON.rawJSON`, which the compiler's library does not know yet. */
-const rawJSON: (text: string) => unknown = Reflect.get(JSON, 'rawJSON');

@@ -6,10 +6,6 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-interface Waiter {
-  readonly go: () => void;
-}
-
 /**
  * Lets calls go at a rate, first come, first served. Callers wait in it, and can be made to pause or let go together; Buckets only
  * tell how long a wait is.
@@ -17,7 +13,7 @@ interface Waiter {
 export class TokenBucket {
   readonly #clock: Clock;
   readonly #limit: RateLimit;
-  readonly #waiting: Waiter[] = [];
+  readonly #waiting: (() => void)[] = [];
   #tokens: number;
   /** Monotonic time up to which `#tokens` is counted; in the future while paused. */
   #reckonedMs: number;
@@ -39,15 +35,14 @@ export class TokenBucket {
   pause(delayMs: number): void {
     this.#tokens = 0;
     this.#reckonedMs = Math.max(this.#reckonedMs, this.#clock.monotonic() + delayMs);
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
+    this.#stopTimer();
     this.#serve();
   }
 
   /** Lets all who wait go at once, as if their signals had aborted: whether they still may go is for them to check. */
   release(): void {
     this.#stopTimer();
-    for (const { go } of this.#waiting.splice(0)) go();
+    for (const go of this.#waiting.splice(0)) go();
   }
 
   /** Resolves when it is this caller's turn, when `signal` aborts, or on `release`: check that afterwards. */
@@ -55,19 +50,17 @@ export class TokenBucket {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();
       const leave = () => {
-        const index = this.#waiting.indexOf(waiter);
+        const index = this.#waiting.indexOf(go);
         if (index >= 0) this.#waiting.splice(index, 1);
         if (this.#waiting.length === 0) this.#stopTimer();
         resolve();
       };
-      const waiter: Waiter = {
-        go: () => {
-          signal?.removeEventListener('abort', leave);
-          resolve();
-        },
+      const go = () => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
       };
       signal?.addEventListener('abort', leave, { once: true });
-      this.#waiting.push(waiter);
+      this.#waiting.push(go);
       if (this.#cancelTimer === undefined) this.#serve();
     });
   }
@@ -78,7 +71,7 @@ export class TokenBucket {
       const next = this.#waiting.shift();
       if (next === undefined) return;
       this.#tokens--;
-      next.go();
+      next();
     }
     if (this.#waiting.length === 0) return;
     const delayMs = this.pausedMs + ((1 - this.#tokens) / this.#limit.ratePerSecond) * 1000;

@@ -15,9 +15,11 @@ export const CONFIG_MAPS: Resource = { group: '', version: 'v1', plural: 'config
 export const NAMESPACES: Resource = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace' };
 export const EVENTS: Resource = { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event' };
 
-/** Anything with metadata. Whatever else an object holds, its reader must check. */
+/** Anything with metadata. Whatever else an object holds, its reader must check; most have a spec and a status. */
 export interface AnyObject {
   readonly metadata: ObjectMeta;
+  readonly spec?: unknown;
+  readonly status?: unknown;
 }
 
 /** `namespace` undefined: in all namespaces, or cluster-scoped. */
@@ -143,6 +145,11 @@ export function isAlreadyExists(error: unknown): boolean {
 
 export function isNotFound(error: unknown): boolean {
   return error instanceof KubeError && error.status === 404;
+}
+
+/** Whoever asks lacks a right. */
+export function isForbidden(error: unknown): error is KubeError {
+  return error instanceof KubeError && error.status === 403;
 }
 
 /** The resource version is too old to watch from: list again. */

@@ -2,6 +2,7 @@ import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, rea
 import { redact } from '../http/redact.ts';
 import {
   type AnyObject,
+  isNotFound,
   type KubeApi,
   KubeError,
   type ListOptions,
@@ -128,7 +129,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
           }),
         );
       } catch (error) {
-        if (error instanceof KubeError && error.status === 404) return undefined;
+        if (isNotFound(error)) return undefined;
         throw error;
       }
     },
@@ -218,7 +219,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
         await call('delete', resource, { ...request, ...given(signal) });
         return true;
       } catch (error) {
-        if (error instanceof KubeError && error.status === 404) return false;
+        if (isNotFound(error)) return false;
         throw error;
       }
     },

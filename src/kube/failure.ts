@@ -1,7 +1,7 @@
 import { messageOf, TerminalError, TransientError } from '../base/errors.ts';
 import { HttpError } from '../base/transport.ts';
 import { ApiError, isHeldBack } from '../http/api-error.ts';
-import { isBusy, isConflict, KubeError } from './api.ts';
+import { isBusy, isConflict, isForbidden, KubeError } from './api.ts';
 import { type Condition, shorten, toldBefore } from './condition.ts';
 
 /** The last error as every status keeps it, beside its conditions. */
@@ -53,11 +53,11 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof ApiError) return apiFailure(error);
   const details = { operation: PASS, message };
   if (error instanceof KubeError) {
-    const isForbidden = error.status === 403;
+    const lacksRight = isForbidden(error);
     return {
       lasting: isConflict(error) ? 'conflict' : 'transient',
-      reason: isForbidden ? 'KubernetesForbidden' : 'KubernetesError',
-      message: isForbidden
+      reason: lacksRight ? 'KubernetesForbidden' : 'KubernetesError',
+      message: lacksRight
         ? `${message}. If a right is missing, the chart and deploy/ of this version grant it`
         : message,
       retryAfterMs: error.retryAfterMs,

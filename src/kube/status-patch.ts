@@ -18,8 +18,7 @@ export function statusPatch(before: object, changes: object): Record<string, unk
 }
 
 /** Returns the status as the API has it: any object may have one. */
-export function statusOf(object: AnyObject): object {
-  const { status } = object as AnyObject & { readonly status?: unknown };
+export function statusOf({ status }: AnyObject): object {
   return isObject(status) ? status : {};
 }
 

@@ -63,9 +63,13 @@ export function isReady(
 
 const SUMMARY: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled']);
 
+export function isSummary({ type }: Pick<Condition, 'type'>): boolean {
+  return SUMMARY.has(type);
+}
+
 /** Returns the conditions without the summary. */
 export function particulars(conditions: readonly ConditionUpdate[]): readonly ConditionUpdate[] {
-  return conditions.filter((condition) => !SUMMARY.has(condition.type));
+  return conditions.filter((condition) => !isSummary(condition));
 }
 
 /** Returns the conditions after a failure: the summary reports it, the rest stays as decided. */

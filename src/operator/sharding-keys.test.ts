@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { space } from '../../test/support/manifests.ts';
+import { processClock } from '../../test/support/process-clock.ts';
 import { createLog } from '../base/log.ts';
 import { placeInFull, placeOf } from '../kinds/databasespace/place.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
@@ -10,7 +11,7 @@ import { type KubeObject, keyOf } from '../kube/object.ts';
 import type { KeyGate } from '../runtime/controller.ts';
 import type { StoreChange } from '../runtime/store.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
-import { processClock, virtualClock } from '../sandbox/virtual-clock.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { ownerOf } from './owners.ts';
 import { Sharding } from './sharding.ts';

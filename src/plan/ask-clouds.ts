@@ -7,7 +7,7 @@ import { refusalOfURL, type UrlPolicy } from '../kinds/databasespace/url-policy.
 import { SECRETS } from '../kube/api.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
 import { cloudOf, type SpaceDependencies } from '../plugin/space.ts';
-import type { Document, Manifest } from './manifests.ts';
+import { type Document, type Manifest, manifestsOf } from './manifests.ts';
 import { type PlannedObject, type PlannedSpace, spacesOf } from './objects.ts';
 import { isClear } from './policy.ts';
 
@@ -38,7 +38,7 @@ export async function askClouds(dependencies: SpaceDependencies, given: Given, s
       continue;
     }
     try {
-      const api = written === undefined ? dependencies.api : onlyWith(dependencies.api, namespace, written);
+      const api = written === undefined ? dependencies.api : onlyWith(dependencies.api, written);
       const client = await cloudOf({ ...dependencies, api }, namespace, next, signal);
       listed.set(object.key, await client.list(signal));
     } catch (error) {
@@ -69,28 +69,19 @@ function whatDecides(spec: DatabaseSpaceSpec): Readonly<Record<string, unknown>>
   return { ...placeOf(spec), caBundle, apiTokens };
 }
 
-/** The Secrets of the space's tokens; undefined: not all of them are in the files. */
+/** The Secrets in the files; undefined: not all of the space's tokens are in them. */
 function secretsInFiles(
   namespace: string,
   { apiTokens }: DatabaseSpaceSpec,
   given: Given,
-): ReadonlyMap<string, Manifest> | undefined {
-  const found = new Map<string, Manifest>();
-  for (const { manifest } of given.documents) {
-    const { kind, metadata } = manifest;
-    if (kind === SECRETS.kind && (metadata.namespace ?? given.namespace) === namespace)
-      found.set(metadata.name, manifest);
-  }
-  return apiTokens.every(({ secretRef }) => found.has(secretRef.name)) ? found : undefined;
+): ReadonlyMap<ObjectKey, Manifest> | undefined {
+  const found = manifestsOf(SECRETS, given);
+  return apiTokens.every(({ secretRef }) => found.has(objectKey(namespace, secretRef.name))) ? found : undefined;
 }
 
 /** Reads Secrets from the files only: one of the same name in the cluster holds somebody else's token. */
-function onlyWith(
-  api: SpaceDependencies['api'],
-  namespace: string,
-  written: ReadonlyMap<string, Manifest>,
-): SpaceDependencies['api'] {
-  const secrets = new Map([...written].map(([name, manifest]) => [objectKey(namespace, name), asStored(manifest)]));
+function onlyWith(api: SpaceDependencies['api'], written: ReadonlyMap<ObjectKey, Manifest>): SpaceDependencies['api'] {
+  const secrets = new Map([...written].map(([key, manifest]) => [key, asStored(manifest)]));
   return Object.assign(Object.create(api) as SpaceDependencies['api'], {
     get: async (_: unknown, ref: { readonly namespace?: string; readonly name: string }) =>
       secrets.get(objectKey(ref.namespace ?? '', ref.name)),

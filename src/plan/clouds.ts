@@ -4,8 +4,9 @@ import type { Cluster } from '../cloud/schema.ts';
 import { isSamePlace, placeOf } from '../kinds/databasespace/place.ts';
 import type { Login } from '../kinds/secrets.ts';
 import type { ObjectKey } from '../kube/object.ts';
+import { CLUSTER_STATUSES, type ClusterStatus } from '../simulator/cloud/state.ts';
 import type { Simulator } from '../simulator/interface.ts';
-import type { SavedState } from '../simulator/saved-state.ts';
+import type { SavedCluster } from '../simulator/saved-state.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { hashPassword } from '../simulator/server/state.ts';
 import { createSimulator, createTeam, DEFAULT_VERSIONS } from '../simulator/simulator.ts';
@@ -129,8 +130,6 @@ function simulatorFor(
   });
 }
 
-type SavedCluster = SavedState['clusters'][number];
-
 function clustersIn(
   space: PlannedSpace,
   { objects, listed, secrets, schemas }: Given,
@@ -238,9 +237,8 @@ function saved(
 }
 
 /** An unknown word stands for something under way. */
-function wordOf(word: string): SavedCluster['status'] {
-  const known = ['starting', 'running', 'suspending', 'suspended', 'resuming', 'destroying'] as const;
-  return known.find((each) => each === word) ?? 'starting';
+function wordOf(word: string): ClusterStatus {
+  return CLUSTER_STATUSES.find((each) => each === word) ?? 'starting';
 }
 
 /** Sends requests to the copy of what they name: a base URL, or a URL that a space makes from a server's address. */

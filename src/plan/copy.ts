@@ -4,7 +4,7 @@ import { newSecret, wantedSecret } from '../kinds/databaseuser/content.ts';
 import { MANAGED_BY, type NewSecret, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
 import type { AnyObject, Resource } from '../kube/api.ts';
 import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../kube/api.ts';
-import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
+import { keyOf, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import type { FakeKube } from '../sandbox/fake-kube.ts';
 import {
@@ -17,7 +17,6 @@ import {
 } from './clouds.ts';
 import {
   clustersOf,
-  databasesOf,
   type PlannedCluster,
   type PlannedObject,
   type PlannedUser,
@@ -76,8 +75,7 @@ const LATEST = '9999-01-01T00:00:00Z';
 
 function asOf(live: AnyObject, wanted: PlannedObject['wanted']): AnyObject {
   if (wanted === undefined) return live;
-  const { metadata } = live;
-  const spec = (live as { readonly spec?: unknown }).spec;
+  const { metadata, spec } = live;
   const changed = JSON.stringify(wanted.spec) !== JSON.stringify(spec);
   const generation = (metadata.generation ?? 0) + (changed ? 1 : 0);
   const { annotations = {} } = wanted.metadata;
@@ -222,7 +220,7 @@ function existingLogins(objects: readonly PlannedObject[]): Contents {
 
 function copyConfigMaps(kube: FakeKube, configMaps: readonly AnyObject[]): readonly (readonly [string, string])[] {
   return configMaps.map((map) => {
-    const key = objectKey(map.metadata.namespace ?? '', map.metadata.name);
+    const key = keyOf(map);
     return [`configmaps/${key}`, store(kube, CONFIG_MAPS, key, {}, { data: dataOf(map) })] as const;
   });
 }
@@ -234,15 +232,4 @@ function store(kube: FakeKube, resource: Resource, key: ObjectKey, metadata: obj
 
 function encoded(values: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
-}
-
-/** The ConfigMaps, as `namespace/name`, from which the plan's databases take their schemas. */
-export function sourcesOf(objects: readonly PlannedObject[]): ReadonlySet<ObjectKey> {
-  return new Set(
-    databasesOf(objects).flatMap(({ metadata, next }) =>
-      (next.schema ?? []).flatMap(({ configMapKeyRef: ref }) =>
-        ref === undefined ? [] : [objectKey(metadata.namespace ?? '', ref.name)],
-      ),
-    ),
-  );
 }

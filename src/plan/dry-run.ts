@@ -28,7 +28,7 @@ export async function dryRun(
   coming: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<DryRun> {
-  const spec = { ...(live === undefined ? {} : recordOf(specOf(live))), ...recordOf(manifest.spec) };
+  const spec = { ...recordOf(live?.spec), ...recordOf(manifest.spec) };
   const own = specIssues(definition, spec).map(({ field, text }) => ({ field, text: `${field} ${text}` }));
   try {
     return await allRefused(definition, manifest, own, (rest) => asked(api, definition, rest, live, signal));
@@ -56,7 +56,7 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 409, 422]);
 /** What becomes of the object, without defaults and as far as its managed fields say who applied what. */
 function laidOver(manifest: Manifest, live: AnyObject | undefined): Pick<Manifest, 'metadata' | 'spec'> {
   if (live === undefined) return manifest;
-  const { metadata, spec } = live as AnyObject & { readonly spec?: unknown };
+  const { metadata, spec } = live;
   return mergePatch({ metadata, spec }, patchFor(manifest, applierOf(live).before ?? {})) as Manifest;
 }
 
@@ -213,10 +213,6 @@ function withRemoved(before: unknown, wanted: unknown): unknown {
     ...Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, withRemoved(before[name], value)])),
     ...Object.fromEntries(removed.map((name) => [name, null])),
   };
-}
-
-function specOf(object: AnyObject): unknown {
-  return (object as { readonly spec?: unknown }).spec;
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {

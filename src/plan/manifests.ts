@@ -12,13 +12,13 @@ import {
   YAMLException,
 } from 'js-yaml';
 import { messageOf } from '../base/errors.ts';
-import { GROUP, isOfGroup } from '../base/group.ts';
+import { API_VERSION, GROUP, isOfGroup } from '../base/group.ts';
 import { isRecord } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
 import { definitions } from '../kinds/definitions.ts';
-import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../kube/api.ts';
+import { CONFIG_MAPS, NAMESPACES, type Resource, SECRETS } from '../kube/api.ts';
+import { type ObjectKey, objectKey } from '../kube/object.ts';
 import { UsageError } from '../plugin/arguments.ts';
-import { API_VERSION } from '../plugin/kinds.ts';
 
 /** A manifest as a person wrote it: one of our kinds, or a ConfigMap, Secret or Namespace. */
 export interface Manifest {
@@ -56,6 +56,25 @@ export interface Documents {
   readonly problems: readonly Problem[];
 }
 
+/** The manifests of our kinds among them. */
+export function oursIn(documents: readonly Document[]): readonly Document[] {
+  return documents.filter(({ manifest }) => manifest.apiVersion === API_VERSION);
+}
+
+/** The key of the object that the manifest stands for. `namespace`: where it is if the manifest does not say. */
+export function keyIn(namespace: string, { metadata }: Manifest): ObjectKey {
+  return objectKey(metadata.namespace ?? namespace, metadata.name);
+}
+
+/** The manifests of this kind by key; the last one counts. */
+export function manifestsOf(
+  { kind }: Resource,
+  { namespace, documents }: { readonly namespace: string; readonly documents: readonly Document[] },
+): ReadonlyMap<ObjectKey, Manifest> {
+  const manifests = documents.map(({ manifest }) => manifest).filter((manifest) => manifest.kind === kind);
+  return new Map(manifests.map((manifest) => [keyIn(namespace, manifest), manifest]));
+}
+
 /**
  * Reads the documents of a plan from files and folders, or from standard input for the path `-`. Other kinds are left out.
  * Throws UsageError if a path cannot be read, or if there is nothing of ours: an empty plan would say that all is well.
@@ -68,7 +87,7 @@ export async function readDocuments(paths: readonly string[], input: () => Promi
     .map((path) => documentsIn(path, path === '-' ? piped : textOf(path)));
   const documents = found.flatMap((each) => each.documents);
   const problems = found.flatMap((each) => each.problems);
-  if (problems.length === 0 && !documents.some(({ manifest }) => manifest.apiVersion === API_VERSION))
+  if (problems.length === 0 && oursIn(documents).length === 0)
     throw new UsageError(`There is no object of Mooring in these files: its apiVersion is ${API_VERSION}`);
   return { documents, problems };
 }

@@ -15,20 +15,20 @@ export interface PlannedObject {
   /** The object in the API; undefined: it will be created. */
   readonly live: AnyObject | undefined;
   /** The object as it should become; undefined: it will be deleted. */
-  readonly wanted: (AnyObject & { readonly spec?: unknown }) | undefined;
+  readonly wanted: AnyObject | undefined;
 }
+
+const NOTHING: AnyObject = { metadata: { name: '', uid: '', resourceVersion: '' } };
 
 function typed<Spec, Status>(definition: ResourceDefinition<Spec, Status>) {
   return (objects: readonly PlannedObject[]) =>
     objects
       .filter((each) => each.definition.kind === definition.kind)
       .flatMap((object) => {
-        const { spec, status } = fieldsOf(object.live ?? object.wanted);
-        const wanted = fieldsOf(object.wanted ?? object.live).spec;
+        const { metadata, spec, status } = object.live ?? object.wanted ?? NOTHING;
         const parsed = parseSpec(definition, spec);
-        const next = parseSpec(definition, wanted);
+        const next = parseSpec(definition, (object.wanted ?? object.live)?.spec);
         if (!parsed.ok || !next.ok) return [];
-        const { metadata } = object.live ?? object.wanted ?? { metadata: { name: '', uid: '', resourceVersion: '' } };
         return [{ object, metadata, spec: parsed.spec, next: next.spec, status: parseStatus(definition, status) }];
       });
 }
@@ -56,9 +56,4 @@ export function referred(
   { namespace = '' }: { readonly namespace?: string | undefined },
 ): ObjectKey {
   return objectKey(ref.namespace ?? namespace, ref.name);
-}
-
-function fieldsOf(object: AnyObject | undefined): { readonly spec?: unknown; readonly status?: unknown } {
-  const { spec, status } = (object ?? {}) as { readonly spec?: unknown; readonly status?: unknown };
-  return { spec, status };
 }

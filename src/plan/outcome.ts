@@ -1,3 +1,4 @@
+import type { NodeName } from '../plugin/node-name.ts';
 import type { Change } from './changes.ts';
 import type { Weight } from './weight.ts';
 
@@ -10,8 +11,7 @@ export interface PlannedStep {
 
 /** What happens to one object. */
 export interface Outcome {
-  /** `kind namespace/name`. */
-  readonly name: string;
+  readonly name: NodeName;
   readonly change: 'create' | 'update' | 'delete' | 'none';
   /** Fields of the spec, before and after. */
   readonly fields: readonly Change[];
@@ -30,7 +30,7 @@ export interface Plan {
   /** Spaces, clusters, then what is on them; deleted objects come last, in reverse order. */
   readonly outcomes: readonly Outcome[];
   /** All steps in order, each with its object's name. */
-  readonly steps: readonly (PlannedStep & { readonly name: string })[];
+  readonly steps: readonly (PlannedStep & { readonly name: NodeName })[];
   /** What the plan assumes that nobody can know before it is carried out. */
   readonly notes: readonly string[];
 }

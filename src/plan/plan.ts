@@ -6,12 +6,14 @@ import { databaseDefinition } from '../kinds/database/schema.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
+import { definitions } from '../kinds/definitions.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { keyOf, type ObjectKey } from '../kube/object.ts';
 import { createMetrics } from '../operator/metrics.ts';
 import { createOperator } from '../operator.ts';
-import { type Item, isOutOfDate, itemOf, nodeName, readyOf } from '../plugin/inventory.ts';
+import { type Item, isOutOfDate, itemOf, readyOf } from '../plugin/inventory.ts';
 import { resourceOf } from '../plugin/kinds.ts';
+import { type NodeName, nodeName, splitNode } from '../plugin/node-name.ts';
 import type { StepTold } from '../runtime/controller.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
@@ -87,12 +89,7 @@ export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Pro
   return { ...plan, notes: assumptionsOf(input.objects, plan.outcomes, clouds) };
 }
 
-const STATUS_DEFAULTS = Object.fromEntries(
-  ['databasespaces', 'databaseclusters', 'databaseusers', 'databases'].map((plural) => [
-    plural,
-    { observedGeneration: -1 },
-  ]),
-);
+const STATUS_DEFAULTS = Object.fromEntries(definitions.map(({ plural }) => [plural, { observedGeneration: -1 }]));
 
 function planOf(objects: readonly PlannedObject[], kube: FakeKube, told: readonly StepTold[]): Omit<Plan, 'notes'> {
   // A space's steps only move the finalizers of its Secrets: nobody needs to plan for that.
@@ -121,9 +118,9 @@ const DEPTH: Readonly<Record<string, number>> = {
 const DEEPEST = Math.max(...Object.values(DEPTH));
 
 /** Puts objects before those that need them, and deleted ones last, in reverse. `begun` orders the rest. */
-function inOrder(outcomes: readonly Outcome[], begun: readonly string[]): readonly Outcome[] {
+function inOrder(outcomes: readonly Outcome[], begun: readonly NodeName[]): readonly Outcome[] {
   const rank = ({ name, change }: Outcome) => {
-    const depth = DEPTH[name.split(' ')[0] ?? ''] ?? 0;
+    const depth = DEPTH[splitNode(name).kind] ?? 0;
     return change === 'delete' ? 2 * DEEPEST + 1 - depth : depth;
   };
   const turn = ({ name }: Outcome) => (begun.includes(name) ? begun.indexOf(name) : begun.length);
@@ -133,8 +130,8 @@ function inOrder(outcomes: readonly Outcome[], begun: readonly string[]): readon
 type NamedStep = Plan['steps'][number];
 
 /** A step tried several times is listed once. If an object fails, its last step is the one that fails. */
-function oncePerTry(steps: readonly NamedStep[], failing: ReadonlySet<string>): readonly NamedStep[] {
-  const last = new Map<string, NamedStep>();
+function oncePerTry(steps: readonly NamedStep[], failing: ReadonlySet<NodeName>): readonly NamedStep[] {
+  const last = new Map<NodeName, NamedStep>();
   const once = steps.filter((step) => {
     const isAgain = last.get(step.name)?.description === step.description;
     if (!isAgain) last.set(step.name, step);
@@ -145,8 +142,7 @@ function oncePerTry(steps: readonly NamedStep[], failing: ReadonlySet<string>): 
 
 /** Reports whether the last thing tried for the object failed. */
 function isFailing(planned: PlannedObject, kube: FakeKube): boolean {
-  const found = foundIn(kube, planned);
-  const status = found !== undefined && 'status' in found ? found.status : undefined;
+  const status = foundIn(kube, planned)?.status;
   return isRecord(status) && isRecord(status['lastError']);
 }
 
@@ -154,26 +150,25 @@ function foundIn(kube: FakeKube, { definition, key }: PlannedObject): AnyObject 
   return kube.all(resourceOf(definition)).find(({ metadata }) => keyOf({ metadata }) === key);
 }
 
-function nameOfPlanned({ definition, key }: PlannedObject): string {
+function nameOfPlanned({ definition, key }: PlannedObject): NodeName {
   return nodeName(definition.kind, key);
 }
 
 /** Reports whether somebody may use its login: one was published, or the object may adopt what was there before. */
 function mayBeUsed({ live, wanted }: PlannedObject): boolean {
-  const status = live !== undefined && 'status' in live ? live.status : undefined;
-  const spec = wanted === undefined ? undefined : specOf(wanted);
+  const [spec, status] = [wanted?.spec, live?.status];
   const mayAdopt = isRecord(spec) && (spec['adoptionPolicy'] ?? 'Never') !== 'Never';
   return mayAdopt || (isRecord(status) && 'lastRotation' in status);
 }
 
 function outcomeOf(planned: PlannedObject, kube: FakeKube, steps: Plan['steps']): Outcome {
-  const { definition, live, wanted, key } = planned;
-  const name = nodeName(definition.kind, key);
+  const { definition, live, wanted } = planned;
+  const name = nameOfPlanned(planned);
   const found = foundIn(kube, planned);
   const own = steps.filter((step) => step.name === name).map(({ name: _, ...step }) => step);
   const stays = found === undefined && wanted === undefined ? staysOf(planned, steps) : undefined;
   const later = found !== undefined && wanted === undefined ? laterOf(planned, own) : undefined;
-  const fields = live !== undefined && wanted !== undefined ? changesOf(specOf(live), specOf(wanted)) : [];
+  const fields = live !== undefined && wanted !== undefined ? changesOf(live.spec, wanted.spec) : [];
   return {
     name,
     change: live === undefined ? 'create' : wanted === undefined ? 'delete' : fields.length > 0 ? 'update' : 'none',
@@ -190,8 +185,4 @@ function endOf(item: Item): NonNullable<Outcome['end']> {
   if (ready === undefined || isOutOfDate(item))
     return { ready: 'Unknown', reason: 'NotSeen', message: 'It was not looked at' };
   return { ready: ready.status, reason: ready.reason, message: ready.message };
-}
-
-function specOf(object: AnyObject): unknown {
-  return 'spec' in object ? object.spec : undefined;
 }

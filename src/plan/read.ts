@@ -5,13 +5,15 @@ import { type AnyObject, CONFIG_MAPS, type KubeApi, KubeError, NAMESPACES } from
 import type { KubeClient } from '../kube/client.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { listAllPages } from '../kube/list.ts';
-import { type ObjectKey, objectKey, splitKey, withoutManagedFields } from '../kube/object.ts';
-import { itemOf, nodeName } from '../plugin/inventory.ts';
-import { API_VERSION, resourceOf } from '../plugin/kinds.ts';
-import { sourcesOf } from './copy.ts';
+import { type ObjectKey, splitKey, withoutManagedFields } from '../kube/object.ts';
+import { unlessForbidden } from '../kube/unless-forbidden.ts';
+import { itemOf } from '../plugin/inventory.ts';
+import { definitionOf, resourceOf } from '../plugin/kinds.ts';
+import { type NodeName, nodeName, splitNode } from '../plugin/node-name.ts';
 import { dryRun } from './dry-run.ts';
-import type { Document, Problem } from './manifests.ts';
+import { type Document, keyIn, type Manifest, manifestsOf, oursIn, type Problem } from './manifests.ts';
 import type { PlannedObject } from './objects.ts';
+import { sourcesOf } from './schemas.ts';
 import { readSecrets, type SeenSecrets } from './secrets.ts';
 
 export interface ReadResult {
@@ -28,8 +30,8 @@ export interface ReadResult {
 interface Given {
   readonly namespace: string;
   readonly documents: readonly Document[];
-  /** `kind namespace/name` of the objects to delete. */
-  readonly deleted: ReadonlySet<string>;
+  /** The objects to delete. */
+  readonly deleted: ReadonlySet<NodeName>;
 }
 
 /**
@@ -44,41 +46,35 @@ export async function readObjects(
   const notes: string[] = [];
   const namespaces = new Set([
     given.namespace,
-    ...oursIn(given).map(({ manifest }) => manifest.metadata.namespace ?? given.namespace),
-    ...[...given.deleted].map((name) => splitKey(name.split(' ')[1] ?? '').namespace),
+    ...oursIn(given.documents).map(({ manifest }) => manifest.metadata.namespace ?? given.namespace),
+    ...[...given.deleted].map((name) => splitNode(name).namespace),
   ]);
   const live = await liveObjects(api, namespaces, parentsIn(given), notes, signal);
-  const nothing = { namespace: given.namespace, documents: [], deleted: new Set<string>() };
+  const nothing = { namespace: given.namespace, documents: [], deleted: new Set<NodeName>() };
   return {
     ...(await becoming(api, given, live, notes, signal)),
     asTheyAre: () => becoming(api, nothing, live, [], signal),
   };
 }
 
-function oursIn({ documents }: Given): readonly Document[] {
-  return documents.filter(({ manifest }) => manifest.apiVersion === API_VERSION);
-}
-
 /** What existing objects, and those yet to be created, should become. */
 async function becoming(
   api: KubeClient,
   given: Given,
-  live: ReadonlyMap<string, Live>,
+  live: ReadonlyMap<NodeName, Live>,
   notes: string[],
   signal: AbortSignal,
 ): Promise<ReadResult> {
-  const coming = new Set(
-    given.documents.flatMap(({ manifest: { kind, metadata } }) => (kind === NAMESPACES.kind ? [metadata.name] : [])),
-  );
-  const { wanted, problems } = await wantedObjects(api, oursIn(given), { ...given, coming }, live, notes, signal);
+  const { wanted, problems } = await wantedObjects(api, given, live, notes, signal);
   const names = [...new Set([...live.keys(), ...wanted.keys()])];
   const objects = names.flatMap((name): readonly PlannedObject[] => {
-    const definition = definitions.find(({ kind }) => name.startsWith(`${kind} `));
+    const { kind, key } = splitNode(name);
+    const definition = definitionOf(kind);
     if (definition === undefined) return [];
     const found = live.get(name)?.object;
     const object = found === undefined ? undefined : withoutManagedFields(found);
     const next = given.deleted.has(name) ? undefined : (wanted.get(name) ?? object);
-    return [{ definition, key: name.slice(definition.kind.length + 1), live: object, wanted: next }];
+    return [{ definition, key, live: object, wanted: next }];
   });
   if (objects.some(({ live: object }) => isShared(object)))
     notes.push('Objects in other namespaces that a space or cluster here admits were not looked at');
@@ -91,33 +87,20 @@ async function becoming(
 /** What the manifests make of the existing objects, by name. */
 async function wantedObjects(
   api: KubeClient,
-  ours: readonly Document[],
-  given: { readonly namespace: string; readonly coming: ReadonlySet<string> },
-  live: ReadonlyMap<string, Live>,
+  given: Pick<Given, 'namespace' | 'documents'>,
+  live: ReadonlyMap<NodeName, Live>,
   notes: string[],
   signal: AbortSignal,
 ) {
-  const wanted = new Map<string, AnyObject>();
-  const problems: Problem[] = [];
-  const places = new Map<string, string>();
-  const asked = ours.flatMap(({ manifest, where, isNameless }) => {
-    const definition = definitions.find(({ kind }) => kind === manifest.kind);
-    if (definition === undefined) return [];
-    const namespace = manifest.metadata.namespace ?? given.namespace;
-    const whole = { ...manifest, metadata: { ...manifest.metadata, namespace } };
-    const name = nodeName(definition.kind, objectKey(namespace, manifest.metadata.name));
-    if (isNameless) return [{ name: definition.kind, where, definition, whole }];
-    const before = places.get(name);
-    if (before !== undefined) {
-      problems.push({ where, text: `${name}: it is already in ${before}: keep one of them` });
-      return [];
-    }
-    places.set(name, where);
-    return [{ name, where, definition, whole }];
-  });
+  const ours = oursIn(given.documents);
+  const { applied, twice } = appliedOf(ours, given.namespace);
+  const namespaces = given.documents.filter(({ manifest }) => manifest.kind === NAMESPACES.kind);
+  const coming = new Set(namespaces.map(({ manifest }) => manifest.metadata.name));
+  const wanted = new Map<NodeName, AnyObject>();
+  const problems = [...twice];
   await Promise.all(
-    asked.map(async ({ name, where, definition, whole }) => {
-      const answer = await dryRun(api, definition, whole, live.get(name)?.object, given.coming, signal);
+    applied.map(async ({ name, where, definition, whole }) => {
+      const answer = await dryRun(api, definition, whole, live.get(name)?.object, coming, signal);
       if ('problems' in answer) problems.push(...answer.problems.map((text) => ({ where, text: `${name}: ${text}` })));
       else wanted.set(name, withoutManagedFields(answer.object));
       if ('note' in answer && answer.note !== undefined) notes.push(answer.note);
@@ -126,6 +109,36 @@ async function wantedObjects(
   const order = ours.map(({ where }) => where);
   const sorted = problems.toSorted((one, other) => order.indexOf(one.where) - order.indexOf(other.where));
   return { wanted, problems: sorted };
+}
+
+interface Applied {
+  /** Of a document that is nameless, only the kind. */
+  readonly name: NodeName;
+  readonly where: string;
+  readonly definition: ResourceDefinition;
+  /** With its namespace. */
+  readonly whole: Manifest;
+}
+
+/** The manifests to apply, and those that are left out because another one is for the same object. */
+function appliedOf(ours: readonly Document[], defaultNamespace: string) {
+  const places = new Map<NodeName, string>();
+  const applied: Applied[] = [];
+  const twice: Problem[] = [];
+  for (const { manifest, where, isNameless } of ours) {
+    const definition = definitionOf(manifest.kind);
+    if (definition === undefined) continue;
+    const { kind } = definition;
+    const namespace = manifest.metadata.namespace ?? defaultNamespace;
+    const whole = { ...manifest, metadata: { ...manifest.metadata, namespace } };
+    const name = isNameless ? kind : nodeName(kind, keyIn(namespace, manifest));
+    const before = places.get(name);
+    if (before === undefined) applied.push({ name, where, definition, whole });
+    else twice.push({ where, text: `${name}: it is already in ${before}: keep one of them` });
+    // Nameless ones may be for different objects.
+    if (!isNameless) places.set(name, before ?? where);
+  }
+  return { applied, twice };
 }
 
 /** Reports whether objects of other namespaces may be on it. */
@@ -139,8 +152,8 @@ function selectsNamespaces(object: AnyObject | undefined): boolean {
 }
 
 function admitted(object: AnyObject | undefined): string | undefined {
-  const { allowedNamespaces } = specOf(object) as { readonly allowedNamespaces?: { readonly from?: string } };
-  return allowedNamespaces?.from;
+  const spec = (object?.spec ?? {}) as { readonly allowedNamespaces?: { readonly from?: string } };
+  return spec.allowedNamespaces?.from;
 }
 
 /** The namespaces as the files make them, with the label that the API server gives to each. */
@@ -154,20 +167,19 @@ async function namespacesOf(
   const found: AnyObject[] = [];
   const isAsked = objects.some(({ live, wanted }) => [live, wanted].some(selectsNamespaces));
   for (const name of new Set(objects.map(({ key }) => splitKey(key).namespace))) {
-    try {
-      const namespace = await api.get(NAMESPACES, { name }, signal);
-      const written = documents.find(
-        ({ manifest: { kind, metadata } }) => kind === NAMESPACES.kind && metadata.name === name,
-      );
-      if (namespace === undefined && written === undefined) continue;
-      const { metadata = { name, uid: '', resourceVersion: '' } } = namespace ?? {};
-      const labels = { [NAME_LABEL]: name, ...metadata.labels, ...written?.manifest.metadata.labels };
-      found.push({ metadata: { ...metadata, labels } });
-    } catch (error) {
-      if (!(error instanceof KubeError) || error.status !== 403) throw error;
+    const namespace = await unlessForbidden(api.get(NAMESPACES, { name }, signal));
+    if (namespace instanceof KubeError) {
       if (isAsked)
         notes.push(`You may not read namespace ${name} (get namespaces): it is not known whether a selector admits it`);
+      continue;
     }
+    const written = documents.find(
+      ({ manifest: { kind, metadata } }) => kind === NAMESPACES.kind && metadata.name === name,
+    );
+    if (namespace === undefined && written === undefined) continue;
+    const { metadata = { name, uid: '', resourceVersion: '' } } = namespace ?? {};
+    const labels = { [NAME_LABEL]: name, ...metadata.labels, ...written?.manifest.metadata.labels };
+    found.push({ metadata: { ...metadata, labels } });
   }
   return found;
 }
@@ -176,13 +188,13 @@ const NAME_LABEL = 'kubernetes.io/metadata.name';
 
 interface Live {
   readonly object: AnyObject;
-  readonly parent: string | undefined;
+  readonly parent: NodeName | undefined;
 }
 
-/** The objects that the manifests refer to, as `kind namespace/name`. */
-function parentsIn(given: Given): readonly string[] {
-  return oursIn(given).flatMap(({ manifest }) => {
-    const definition = definitions.find(({ kind }) => kind === manifest.kind);
+/** The objects that the manifests refer to. */
+function parentsIn(given: Given): readonly NodeName[] {
+  return oursIn(given.documents).flatMap(({ manifest }) => {
+    const definition = definitionOf(manifest.kind);
     if (definition === undefined) return [];
     const metadata = { ...manifest.metadata, namespace: manifest.metadata.namespace ?? given.namespace };
     const { parent } = itemOf(definition, { ...manifest, metadata } as unknown as AnyObject);
@@ -191,15 +203,15 @@ function parentsIn(given: Given): readonly string[] {
   });
 }
 
-/** `parents`: what is needed besides, in any namespace, as `kind namespace/name`. */
+/** `parents`: what is needed besides, in any namespace. */
 async function liveObjects(
   api: KubeApi,
   namespaces: ReadonlySet<string>,
-  parents: readonly string[],
+  parents: readonly NodeName[],
   notes: string[],
   signal: AbortSignal,
-): Promise<Map<string, Live>> {
-  const found = new Map<string, Live>();
+): Promise<Map<NodeName, Live>> {
+  const found = new Map<NodeName, Live>();
   const take = (definition: ResourceDefinition, object: AnyObject) => {
     const item = itemOf(definition, object);
     found.set(nodeName(definition.kind, item.key), { object, parent: item.parent });
@@ -207,13 +219,9 @@ async function liveObjects(
   const refused: KubeError[] = [];
   for (const namespace of namespaces) {
     for (const definition of definitions) {
-      try {
-        const objects = await listAllPages(api, resourceOf(definition), { namespace }, signal);
-        for (const object of objects) take(definition, object);
-      } catch (error) {
-        if (!(error instanceof KubeError) || error.status !== 403) throw error;
-        refused.push(error);
-      }
+      const listed = await unlessForbidden(listAllPages(api, resourceOf(definition), { namespace }, signal));
+      if (listed instanceof KubeError) refused.push(listed);
+      else for (const object of listed) take(definition, object);
     }
   }
   // Without these objects, the plan would not show what happens to them. All missing rights are reported at once.
@@ -233,22 +241,15 @@ async function liveObjects(
 async function readOrNote(
   api: KubeApi,
   definition: ResourceDefinition,
-  name: string,
+  node: NodeName,
   notes: string[],
   signal: AbortSignal,
 ): Promise<AnyObject | undefined> {
-  try {
-    return await api.get(resourceOf(definition), splitKey(name.split(' ')[1] ?? ''), signal);
-  } catch (error) {
-    if (!(error instanceof KubeError) || error.status !== 403) throw error;
-    notes.push(`${name} may not be read by you (get ${definition.plural}): what depends on it is shown as waiting`);
-    return undefined;
-  }
-}
-
-function specOf(object: AnyObject | undefined): object {
-  const spec = (object as { readonly spec?: unknown } | undefined)?.spec;
-  return typeof spec === 'object' && spec !== null ? spec : {};
+  const { namespace, name } = splitNode(node);
+  const object = await unlessForbidden(api.get(resourceOf(definition), { namespace, name }, signal));
+  if (!(object instanceof KubeError)) return object;
+  notes.push(`${node} may not be read by you (get ${definition.plural}): what depends on it is shown as waiting`);
+  return undefined;
 }
 
 /** The ConfigMaps with schema sources, those in the manifests before those in the cluster. */
@@ -259,22 +260,19 @@ async function configMapsFor(
   notes: string[],
   signal: AbortSignal,
 ): Promise<readonly AnyObject[]> {
-  const written = new Map<ObjectKey, AnyObject>(
-    given.documents
-      .map(({ manifest }) => manifest)
-      .filter(({ kind }) => kind === CONFIG_MAPS.kind)
-      .map(({ metadata, data = {} }) => {
-        const namespace = metadata.namespace ?? given.namespace;
-        const whole = { ...metadata, namespace, uid: '', resourceVersion: '' };
-        return [objectKey(namespace, metadata.name), { metadata: whole, data } as AnyObject];
-      }),
-  );
+  const written = manifestsOf(CONFIG_MAPS, given);
   const maps: AnyObject[] = [];
   for (const key of sourcesOf(objects)) {
-    const map = written.get(key) ?? (await readConfigMap(api, key, notes, signal));
+    const manifest = written.get(key);
+    const map = manifest === undefined ? await readConfigMap(api, key, notes, signal) : asConfigMap(key, manifest);
     if (map !== undefined) maps.push(map);
   }
   return maps;
+}
+
+function asConfigMap(key: ObjectKey, { metadata, data = {} }: Manifest): AnyObject {
+  const whole = { ...metadata, ...splitKey(key), uid: '', resourceVersion: '' };
+  return { metadata: whole, data } as AnyObject;
 }
 
 async function readConfigMap(
@@ -283,11 +281,8 @@ async function readConfigMap(
   notes: string[],
   signal: AbortSignal,
 ): Promise<AnyObject | undefined> {
-  try {
-    return await api.get(CONFIG_MAPS, splitKey(key), signal);
-  } catch (error) {
-    if (!(error instanceof KubeError) || error.status !== 403) throw error;
-    notes.push(`ConfigMap ${key} may not be read by you (get configmaps): the schema from it is shown as missing`);
-    return undefined;
-  }
+  const map = await unlessForbidden(api.get(CONFIG_MAPS, splitKey(key), signal));
+  if (!(map instanceof KubeError)) return map;
+  notes.push(`ConfigMap ${key} may not be read by you (get configmaps): the schema from it is shown as missing`);
+  return undefined;
 }

@@ -3,9 +3,9 @@ import { ServerClient } from '../database/client.ts';
 import { hashOf, schemaDigest } from '../kinds/database/schema-plan.ts';
 import type { Login } from '../kinds/secrets.ts';
 import type { AnyObject } from '../kube/api.ts';
-import { type ObjectKey, objectKey } from '../kube/object.ts';
+import { keyOf, type ObjectKey, objectKey } from '../kube/object.ts';
 import { loneServer } from '../simulator/lone-server.ts';
-import type { SavedState } from '../simulator/saved-state.ts';
+import type { SavedDatabase } from '../simulator/saved-state.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { createSimulator } from '../simulator/simulator.ts';
 import { databasesOf, type PlannedObject } from './objects.ts';
@@ -20,10 +20,19 @@ export interface CopiedSchema extends Pick<SavedDatabase, 'types' | 'functions'>
   readonly digest: string;
 }
 
-type SavedDatabase = SavedState['clusters'][number]['databases'][number];
-
 /** By Database; absent if nothing was applied. */
 export type CopiedSchemas = ReadonlyMap<ObjectKey, CopiedSchema>;
+
+/** The ConfigMaps from which the plan's databases take their schemas. */
+export function sourcesOf(objects: readonly PlannedObject[]): ReadonlySet<ObjectKey> {
+  return new Set(
+    databasesOf(objects).flatMap(({ metadata, next }) =>
+      (next.schema ?? []).flatMap(({ configMapKeyRef: ref }) =>
+        ref === undefined ? [] : [objectKey(metadata.namespace ?? '', ref.name)],
+      ),
+    ),
+  );
+}
 
 /** Makes them on a separate server, since that of a suspended cluster does not answer. */
 export async function copySchemas(
@@ -80,7 +89,7 @@ function textsOf(
   return (spec.schema ?? []).flatMap(({ inline, configMapKeyRef: ref }) => {
     if (inline !== undefined) return [inline];
     const wanted = objectKey(metadata.namespace ?? '', ref?.name ?? '');
-    const map = configMaps.find((each) => objectKey(each.metadata.namespace ?? '', each.metadata.name) === wanted);
+    const map = configMaps.find((each) => keyOf(each) === wanted);
     const text = ref === undefined ? undefined : dataOf(map)[ref.key];
     return text === undefined ? [] : [text];
   });

@@ -3,7 +3,8 @@ import { connectionSecretName } from '../kinds/databaseuser/observation.ts';
 import { readSecret, type SecretContents } from '../kinds/secrets.ts';
 import { type KubeApi, KubeError, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
-import type { Document, Manifest } from './manifests.ts';
+import { unlessForbidden } from '../kube/unless-forbidden.ts';
+import { type Document, type Manifest, manifestsOf } from './manifests.ts';
 import { clustersOf, type PlannedObject, spacesOf, usersOf } from './objects.ts';
 
 /** What a plan needs to know of a Secret that an object names: nothing secret. */
@@ -43,12 +44,7 @@ export async function readSecrets(
   notes: string[],
   signal: AbortSignal,
 ): Promise<SeenSecrets> {
-  const written = new Map(
-    given.documents
-      .map(({ manifest }) => manifest)
-      .filter(({ kind }) => kind === SECRETS.kind)
-      .map((manifest) => [objectKey(manifest.metadata.namespace ?? given.namespace, manifest.metadata.name), manifest]),
-  );
+  const written = manifestsOf(SECRETS, given);
   const seen = new Map<ObjectKey, SeenSecret | undefined>();
   const refused = new Set<string>();
   const changed: string[] = [];
@@ -57,14 +53,11 @@ export async function readSecrets(
       const { namespace, name } = splitKey(key);
       const manifest = written.get(key);
       if (manifest !== undefined) seen.set(key, ofManifest(manifest));
-      try {
-        const there = await readSecret(api, namespace, name, signal);
-        if (manifest === undefined) seen.set(key, withoutValues(there));
-        else if (there !== undefined) changed.push(...changesOf(key, manifest, there));
-      } catch (error) {
-        if (!(error instanceof KubeError) || error.status !== 403) throw error;
+      const there = await unlessForbidden(readSecret(api, namespace, name, signal));
+      if (there instanceof KubeError) {
         if (manifest === undefined) refused.add(namespace);
-      }
+      } else if (manifest === undefined) seen.set(key, withoutValues(there));
+      else if (there !== undefined) changed.push(...changesOf(key, manifest, there));
     }),
   );
   for (const namespace of [...refused].toSorted())

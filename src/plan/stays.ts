@@ -1,7 +1,7 @@
 import { destroys } from '../kinds/databasecluster/decide-deletion.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { clusterKeyOf } from '../kinds/server/access.ts';
-import { nodeName } from '../plugin/inventory.ts';
+import { nodeName } from '../plugin/node-name.ts';
 import { clustersOf, databasesOf, type PlannedObject, usersOf } from './objects.ts';
 import type { Outcome, Plan } from './outcome.ts';
 

@@ -1,3 +1,4 @@
+import { toJson } from '../base/to-json.ts';
 import type { QueryAnswer } from '../database/query-answer.ts';
 import type { Concept, ConceptValue } from '../database/schema.ts';
 import { table } from './text.ts';
@@ -16,7 +17,7 @@ export function answerText(answer: QueryAnswer): string {
     }
     case 'conceptDocuments':
     case 'other': {
-      const text = answer.answers.map((document) => `${jsonText(document)}\n`).join('');
+      const text = answer.answers.map((document) => `${toJson(document, 2)}\n`).join('');
       return `${text}${counted(answer.answers.length, 'document')}\n${warning}`;
     }
     default:
@@ -32,21 +33,12 @@ export function answerJson(answer: QueryAnswer): string {
       : answer.answerType === 'conceptRows'
         ? answer.answers.map((row) => Object.fromEntries(row))
         : answer.answers;
-  return `${jsonText({ queryType: answer.queryType, answerType: answer.answerType, warning: answer.warning, answers })}\n`;
+  const { queryType, answerType, warning } = answer;
+  return `${toJson({ queryType, answerType, warning, answers }, 2)}\n`;
 }
 
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
-}
-
-/** Writes bigints, which stand for integers that a number cannot hold exactly, as their digits. */
-function jsonText(value: unknown, indent = 2): string {
-  const rawJSON = (JSON as { readonly rawJSON?: (text: string) => unknown }).rawJSON;
-  return JSON.stringify(
-    value,
-    (_, inner: unknown) => (typeof inner === 'bigint' ? (rawJSON?.(String(inner)) ?? String(inner)) : inner),
-    indent,
-  );
 }
 
 function conceptText(concept: Concept | undefined): string {
@@ -54,10 +46,10 @@ function conceptText(concept: Concept | undefined): string {
   if ('value' in concept) return valueText(concept.value);
   if ('label' in concept) return concept.label;
   if ('iid' in concept) return concept.type === undefined ? concept.iid : `${concept.type.label} ${concept.iid}`;
-  return jsonText(concept.concept, 0);
+  return toJson(concept.concept);
 }
 
 /** The value on one line; a struct is shown as an object. */
 function valueText(value: ConceptValue): string {
-  return typeof value === 'object' && value !== null ? jsonText(value, 0) : String(value);
+  return typeof value === 'object' && value !== null ? toJson(value) : String(value);
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '../base/is-record.ts';
+import { definitions } from '../kinds/definitions.ts';
 import { PAUSED, ROTATE_AT } from '../kube/annotations.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { UsageError } from './arguments.ts';
@@ -24,7 +25,7 @@ export interface Change {
   isIdle?(item: Item, value: string): boolean;
 }
 
-const ALL = ['DatabaseSpace', 'DatabaseCluster', 'DatabaseUser', 'Database'];
+const ALL = definitions.map(({ kind }) => kind);
 const annotate = (name: string, value: string | null) => ({ metadata: { annotations: { [name]: value } } });
 
 export const CHANGES: Readonly<Record<string, Change>> = {
@@ -108,8 +109,8 @@ export function progressOf(inventory: Inventory, item: Item): string {
 }
 
 /** Reports whether a rotation has begun. */
-function isBegun(item: Item, value: string): boolean {
-  return field(item, 'lastHandledRotateAt') === value;
+function isBegun({ status }: Item, value: string): boolean {
+  return status['lastHandledRotateAt'] === value;
 }
 
 /** The resource version of the Secret whose password was last verified. */
@@ -122,11 +123,7 @@ function secretOf(item: Item): string {
   return typeof secretName === 'string' ? `Secret "${secretName}"` : 'the Secret';
 }
 
-function verified(item: Item): Readonly<Record<string, unknown>> {
-  const found = field(item, 'connection') ?? field(item, 'credentials');
+function verified({ status }: Item): Readonly<Record<string, unknown>> {
+  const found = status['connection'] ?? status['credentials'];
   return isRecord(found) ? found : {};
-}
-
-function field({ status }: Item, name: string): unknown {
-  return isRecord(status) ? status[name] : undefined;
 }

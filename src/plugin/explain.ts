@@ -1,11 +1,13 @@
 import { GROUP, isOfGroup } from '../base/group.ts';
 import { isRecord } from '../base/is-record.ts';
-import { ABANDON, ACCEPT_IDENTITY, mistakesIn, RECONCILE_AT } from '../kube/annotations.ts';
+import { ABANDON, ACCEPT_IDENTITY, isPaused, mistakesIn, RECONCILE_AT } from '../kube/annotations.ts';
 import { type Condition, isOwn } from '../kube/condition.ts';
 import { PASS } from '../kube/failure.ts';
+import { isSummary } from '../kube/summary.ts';
 import { specFields, statusFields } from './fields.ts';
-import { type Inventory, type Item, isPaused, NOT_SEEN, nameOf, readinessOf, readyOf, stalledOf } from './inventory.ts';
+import { type Inventory, type Item, NOT_SEEN, nameOf, readinessOf, readyOf, stalledOf } from './inventory.ts';
 import { commandFor } from './kinds.ts';
+import { splitNode } from './node-name.ts';
 import { reasonHelp } from './reasons.ts';
 import { warningOf } from './status.ts';
 import { age, type Style } from './text.ts';
@@ -45,7 +47,7 @@ export function explanationOf(inventory: Inventory, item: Item): object {
     reason,
     message,
     operator: inventory.operator ?? null,
-    paused: isPaused(item),
+    paused: isPaused(item.metadata),
     mistakes: annotationLines(item),
     deletedAt: metadata.deletionTimestamp ?? null,
     finalizers: metadata.finalizers ?? [],
@@ -53,7 +55,7 @@ export function explanationOf(inventory: Inventory, item: Item): object {
     whatToDo: whatToDo(inventory, item),
     comesFrom: causes(inventory, item),
     nextTry: nextTry(item),
-    lastError: (isRecord(status) ? status['lastError'] : undefined) ?? null,
+    lastError: status['lastError'] ?? null,
     missing: missing(item),
     status,
     spec,
@@ -65,7 +67,7 @@ function section(title: string, lines: readonly string[], style: Style): string 
 }
 
 function pausedLines(item: Item): readonly string[] {
-  return isPaused(item) ? [`Mooring changes nothing about it until: ${commandFor('unpause', item)}`] : [];
+  return isPaused(item.metadata) ? [`Mooring changes nothing about it until: ${commandFor('unpause', item)}`] : [];
 }
 
 /** Annotations that look like ours but have no effect. */
@@ -88,24 +90,27 @@ function deletionLines(item: Item, nowMs: number): readonly string[] {
   const { metadata } = item;
   if (metadata.deletionTimestamp === undefined) return [];
   const finalizers = metadata.finalizers ?? [];
-  const [others, ours] = [false, true].map((is) => finalizers.filter((name) => isOfGroup(name) === is));
+  const others = finalizers.filter((name) => !isOfGroup(name));
+  const isHeld = others.length < finalizers.length;
   // An operator that runs looks within seconds. Without one an annotation has no effect, and nobody else removes the finalizer.
   const isLeft = readinessOf(item).reason === NOT_SEEN && nowMs - Date.parse(metadata.deletionTimestamp) >= LEFT_MS;
   const since = `Deletion began ${age(metadata.deletionTimestamp, nowMs)} ago`;
-  return [
-    `${since}${finalizers.length === 0 ? '' : `, and the object is held by ${finalizers.join(', ')}`}`,
-    ...(ours?.length === 0
-      ? []
-      : [
-          `Mooring holds it until its work there is done. To remove it at once, and leave what it stands for as it is: ${annotate(item, `${ABANDON}=true`)}`,
-        ]),
-    ...(ours?.length === 0 || !isLeft
-      ? []
-      : [
-          `If no operator will run here again, this removes the object, and leaves what it stands for as it is: ${command('patch', item, `--type=merge --patch='${JSON.stringify({ metadata: { finalizers: others } })}'`)}`,
-        ]),
-    ...(others?.length === 0 ? [] : [`Held by others, not by Mooring: ${others?.join(', ')}`]),
-  ];
+  const lines = [finalizers.length === 0 ? since : `${since}, and the object is held by ${finalizers.join(', ')}`];
+  if (isHeld) {
+    const abandon = annotate(item, `${ABANDON}=true`);
+    lines.push(
+      `Mooring holds it until its work there is done. To remove it at once, and leave what it stands for as it is: ${abandon}`,
+    );
+  }
+  if (isHeld && isLeft) {
+    const patch = JSON.stringify({ metadata: { finalizers: others } });
+    const release = command('patch', item, `--type=merge --patch='${patch}'`);
+    lines.push(
+      `If no operator will run here again, this removes the object, and leaves what it stands for as it is: ${release}`,
+    );
+  }
+  if (others.length > 0) lines.push(`Held by others, not by Mooring: ${others.join(', ')}`);
+  return lines;
 }
 
 const LEFT_MS = 60_000;
@@ -130,9 +135,8 @@ function whatToDo(inventory: Inventory, item: Item): readonly string[] {
   const warned = warningOf(item) === undefined ? undefined : { name: nameOf(item), reason: readinessOf(item).reason };
   const blocker = blockerOf(inventory, item) ?? warned;
   if (blocker === undefined) return [];
-  const kind = blocker.name.split(' ')[0] ?? '';
   if (blocker.reason === NOT_THERE) return [`Create ${blocker.name}, or correct the reference to it`];
-  const help = reasonHelp(kind, blocker.reason);
+  const help = reasonHelp(splitNode(blocker.name).kind, blocker.reason);
   if (help === undefined) return [];
   const isOwn = blocker.name === nameOf(item);
   // The message is shown above.
@@ -174,7 +178,7 @@ function causes(inventory: Inventory, item: Item): readonly string[] {
 function nextTry(item: Item): readonly string[] {
   const ready = readinessOf(item);
   if (ready.status === 'True' || ready.reason === NOT_SEEN) return [];
-  if (isPaused(item)) return ['Not before it is unpaused.'];
+  if (isPaused(item.metadata)) return ['Not before it is unpaused.'];
   const stalled = stalledOf(item) !== undefined;
   const now = `At once after any change to what is named above, or with: ${annotate(item, `--overwrite ${RECONCILE_AT}="$(date +%s)"`)}`;
   const pace = stalled
@@ -186,7 +190,7 @@ function nextTry(item: Item): readonly string[] {
 }
 
 function lastError(item: Item, nowMs: number): readonly string[] {
-  const error = isRecord(item.status) ? item.status['lastError'] : undefined;
+  const error = item.status['lastError'];
   if (!isRecord(error)) return [];
   const operation = String(error['operation']);
   const answers = [
@@ -214,13 +218,11 @@ function missing(item: Item): readonly string[] {
   const ready = readinessOf(item);
   if (ready.reason === NOT_SEEN) return [];
   const own = conditions
-    .filter(isOwn)
-    .filter(({ type, status: value }) => !['Ready', 'Reconciling', 'Stalled'].includes(type) && value !== 'True')
+    .filter((condition) => isOwn(condition) && !isSummary(condition) && condition.status !== 'True')
     // Nothing is missing from a cluster that is suspended as its spec says.
     .filter(({ reason }) => !(ready.status === 'True' && reason === ready.reason))
     .map((condition) => conditionText(condition, ready));
-  const drift = isRecord(status) ? status['drift'] : undefined;
-  const differing = (Array.isArray(drift) ? drift.filter(isRecord) : [])
+  const differing = (Array.isArray(status['drift']) ? status['drift'].filter(isRecord) : [])
     .map((each) => `${String(each['field'])} is ${String(each['observed'])}, should be ${String(each['desired'])}`)
     .filter((text) => !own.some((line) => line.includes(text)));
   return [...own, ...differing];

@@ -1,6 +1,5 @@
 import { dump } from 'js-yaml';
 import { API_VERSION } from '../base/group.ts';
-import { isRecord } from '../base/is-record.ts';
 import { printableCell } from '../base/printable.ts';
 import type { Cluster } from '../cloud/schema.ts';
 import { machineTypes } from '../kinds/databasecluster/offerings.ts';
@@ -65,8 +64,7 @@ export function clustersAt(place: Place, spaces: readonly Item[], clusters: read
 
 /** The id of the cluster that the object stands for or wants. */
 function idOf({ metadata, spec, status }: Item): string {
-  const id = isRecord(status) ? status['clusterID'] : undefined;
-  return String(id ?? spec['clusterID'] ?? metadata.name);
+  return String(status['clusterID'] ?? spec['clusterID'] ?? metadata.name);
 }
 
 function asDeclared({ metadata, spec }: Item): object {

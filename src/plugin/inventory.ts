@@ -4,13 +4,14 @@ import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import { definitions } from '../kinds/definitions.ts';
-import { PAUSED } from '../kube/annotations.ts';
-import { type AnyObject, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
+import { type AnyObject, isNotFound, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
 import { type Condition, findStatusCondition } from '../kube/condition.ts';
 import { parseStatus, type ResourceDefinition } from '../kube/definition.ts';
 import { listAllPages } from '../kube/list.ts';
-import { type ObjectKey, type ObjectMeta, objectKey, splitKey } from '../kube/object.ts';
-import { notThere, resourceOf } from './kinds.ts';
+import { type ObjectKey, type ObjectMeta, objectKey } from '../kube/object.ts';
+import { unlessForbidden } from '../kube/unless-forbidden.ts';
+import { definitionOf, notThere, resourceOf } from './kinds.ts';
+import { type NodeName, nodeName, placeOf, splitNode } from './node-name.ts';
 
 /** An object of any of our kinds, with what is shown of it. */
 export interface Item {
@@ -18,17 +19,17 @@ export interface Item {
   readonly key: ObjectKey;
   readonly metadata: ObjectMeta;
   readonly spec: Readonly<Record<string, unknown>>;
-  readonly status: ReturnType<typeof parseStatus<unknown>>;
+  readonly status: Readonly<Record<string, unknown>>;
   readonly conditions: readonly Condition[];
-  /** The object that it depends on, as `kind namespace/name`; undefined for a space. */
-  readonly parent: string | undefined;
+  /** The object that it depends on; undefined for a space. */
+  readonly parent: NodeName | undefined;
 }
 
 /** The objects of our kinds that were found. */
 export interface Inventory {
   readonly items: readonly Item[];
-  /** Objects, as `kind namespace/name`, that are referred to but that the caller may not read. */
-  readonly hidden: ReadonlySet<string>;
+  /** Objects that are referred to but that the caller may not read. */
+  readonly hidden: ReadonlySet<NodeName>;
   /** Rights that the caller lacks, in the API server's words; what needs them is not among the items. */
   readonly refused?: readonly string[];
   /** Why no operator seems to be running; undefined: one may be. */
@@ -56,7 +57,7 @@ export async function loadInventory(
   const items = new Map(
     lists.flatMap((list) => (list instanceof KubeError ? [] : list.map((item) => [nameOf(item), item]))),
   );
-  const known = new Map<string, 'hidden' | 'absent'>();
+  const known = new Map<NodeName, 'hidden' | 'absent'>();
   const mayList = (kind: string) => !(lists[definitions.findIndex((each) => each.kind === kind)] instanceof KubeError);
   const missing = () => {
     const parents = new Set([...items.values()].flatMap(({ parent }) => (parent === undefined ? [] : [parent])));
@@ -64,7 +65,7 @@ export async function loadInventory(
   };
   for (let wanted = missing(); wanted.length > 0; wanted = missing()) {
     for (const [place, names] of Map.groupBy(wanted, placeOf)) {
-      const [kind = '', elsewhere = ''] = place.split(' ');
+      const { kind, namespace: elsewhere } = splitNode(place);
       const looked = (namespace === undefined || namespace === elsewhere) && mayList(kind);
       const found = looked ? [] : await readNodes(api, kind, elsewhere, names, signal);
       for (const item of found) if (item !== 'hidden') items.set(nameOf(item), item);
@@ -93,7 +94,7 @@ export async function loadChain(
   }
   const item = itemOf(definition, object);
   const items = [item];
-  const hidden = new Set<string>();
+  const hidden = new Set<NodeName>();
   for (let name = item.parent; name !== undefined; name = items.at(-1)?.parent) {
     const found = await readNode(api, name, signal);
     if (found === 'hidden') hidden.add(name);
@@ -115,8 +116,8 @@ export async function notThereText(
 }
 
 /**
- * The names in the namespace, to suggest one instead of a name that does not exist; empty if they may not be listed. Throws
- * KubeError 404 if the API server does not serve the kind, as that is then the reason.
+ * The names in the namespace, up to some number, to suggest some of them; empty if they may not be listed. Throws KubeError 404 if the
+ * API server does not serve the kind, as that is then why a name does not exist.
  */
 export async function namesIn(
   api: KubeApi,
@@ -128,7 +129,7 @@ export async function namesIn(
     const { items } = await api.list(resourceOf(definition), { namespace, limit: MANY }, signal);
     return items.map(({ metadata }) => metadata.name);
   } catch (error) {
-    if (error instanceof KubeError && error.status !== 404) return [];
+    if (error instanceof KubeError && !isNotFound(error)) return [];
     throw error;
   }
 }
@@ -146,13 +147,8 @@ async function mustBeServed(
     await api.list(resourceOf(definition), { namespace, limit: 1 }, signal);
   } catch (error) {
     // A caller that may not list the kind gets what is known.
-    if (error instanceof KubeError && error.status === 404) throw error;
+    if (isNotFound(error)) throw error;
   }
-}
-
-/** The `kind namespace` part of a node's name. */
-function placeOf(node: string): string {
-  return node.slice(0, node.indexOf('/'));
 }
 
 /** Those of the named objects that exist, and perhaps others; includes `hidden` if the caller may not read something. */
@@ -160,10 +156,10 @@ async function readNodes(
   api: KubeApi,
   kind: string,
   namespace: string,
-  names: readonly string[],
+  names: readonly NodeName[],
   signal: AbortSignal,
 ): Promise<readonly (Item | 'hidden')[]> {
-  const definition = definitions.find((each) => each.kind === kind);
+  const definition = definitionOf(kind);
   if (definition !== undefined && names.length > READ_BY_NAME) {
     const listed = await unlessForbidden(listAll(api, definition, namespace, signal));
     const wanted = new Set(names);
@@ -174,23 +170,13 @@ async function readNodes(
 }
 
 /** `hidden`: the caller may not read it. Undefined: it does not exist. */
-async function readNode(api: KubeApi, node: string, signal: AbortSignal): Promise<Item | 'hidden' | undefined> {
-  const [kind = '', key = ''] = node.split(' ');
-  const definition = definitions.find((each) => each.kind === kind);
+async function readNode(api: KubeApi, node: NodeName, signal: AbortSignal): Promise<Item | 'hidden' | undefined> {
+  const { kind, namespace, name } = splitNode(node);
+  const definition = definitionOf(kind);
   if (definition === undefined) return undefined;
-  const object = await unlessForbidden(api.get(resourceOf(definition), splitKey(key), signal));
+  const object = await unlessForbidden(api.get(resourceOf(definition), { namespace, name }, signal));
   if (object instanceof KubeError) return 'hidden';
   return object === undefined ? undefined : itemOf(definition, object);
-}
-
-/** Returns the KubeError if the caller lacks the right. */
-async function unlessForbidden<T>(answer: Promise<T>): Promise<T | KubeError> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof KubeError && error.status === 403) return error;
-    throw error;
-  }
 }
 
 /** Reports whether there is no such namespace; false if the caller cannot know. */
@@ -214,8 +200,9 @@ export async function listAll(
 }
 
 export function itemOf(definition: ResourceDefinition, object: AnyObject): Item {
-  const { metadata, spec, status } = object as AnyObject & { readonly spec?: unknown; readonly status?: unknown };
+  const { metadata, spec, status } = object;
   const fields = isRecord(spec) ? spec : {};
+  const seen = parseStatus(definition, status);
   const { conditions = [] } = parseStatus(databaseSpaceDefinition, status);
   const namespace = metadata.namespace ?? '';
   return {
@@ -223,7 +210,7 @@ export function itemOf(definition: ResourceDefinition, object: AnyObject): Item 
     key: objectKey(namespace, metadata.name),
     metadata,
     spec: fields,
-    status: parseStatus(definition, status),
+    status: isRecord(seen) ? seen : {},
     conditions,
     parent: parentOf(definition, fields, namespace),
   };
@@ -233,7 +220,7 @@ function parentOf(
   { kind }: ResourceDefinition,
   spec: Readonly<Record<string, unknown>>,
   namespace: string,
-): string | undefined {
+): NodeName | undefined {
   const [field, parentKind] =
     kind === databaseClusterDefinition.kind
       ? (['spaceRef', databaseSpaceDefinition.kind] as const)
@@ -245,13 +232,8 @@ function parentOf(
   return nodeName(String(parentKind), objectKey(String(ref['namespace'] ?? namespace), String(ref['name'] ?? '')));
 }
 
-export function nameOf({ kind, key }: Pick<Item, 'kind' | 'key'>): string {
+export function nameOf({ kind, key }: Pick<Item, 'kind' | 'key'>): NodeName {
   return nodeName(kind, key);
-}
-
-/** Names an item among all kinds. */
-export function nodeName(kind: string, key: ObjectKey): string {
-  return `${kind} ${key}`;
 }
 
 export function readyOf({ conditions }: Pick<Item, 'conditions'>): Condition | undefined {
@@ -281,13 +263,8 @@ export function stalledOf({ conditions }: Pick<Item, 'conditions'>): Condition |
   return findStatusCondition(conditions, 'Stalled');
 }
 
-/** Reports whether a person told Mooring to change nothing about it. */
-export function isPaused({ metadata }: Pick<Item, 'metadata'>): boolean {
-  return metadata.annotations?.[PAUSED] === 'true';
-}
-
 /** Reports whether the status is about an older spec, or there is none yet. */
 export function isOutOfDate({ metadata, status }: Pick<Item, 'metadata' | 'status'>): boolean {
-  const seen = isRecord(status) ? status['observedGeneration'] : undefined;
+  const seen = status['observedGeneration'];
   return typeof seen !== 'number' || seen < (metadata.generation ?? 0);
 }

@@ -1,11 +1,15 @@
-import { API_VERSION, GROUP, VERSION } from '../base/group.ts';
+import { GROUP, VERSION } from '../base/group.ts';
 import { didYouMean } from '../base/nearest.ts';
 import { definitions } from '../kinds/definitions.ts';
 import type { Resource } from '../kube/api.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { UsageError } from './arguments.ts';
+import { type NodeName, splitNode } from './node-name.ts';
 
-export { API_VERSION };
+/** The kind of this name, as it is in a manifest; undefined: it is none of ours. */
+export function definitionOf(kind: string | undefined): ResourceDefinition | undefined {
+  return definitions.find((each) => each.kind === kind);
+}
 
 export function resourceOf({ plural, kind }: ResourceDefinition): Resource {
   return { group: GROUP, version: VERSION, plural, kind };
@@ -19,17 +23,11 @@ export function commandFor(
   return `kubectl mooring ${name} ${kind.toLowerCase()}/${metadata.name} --namespace ${metadata.namespace ?? ''}`;
 }
 
-/** `node`: `kind namespace/name`. `names`: the names of that kind in that namespace. */
-export function notThere(node: string, names: readonly string[]): string {
-  const meant = didYouMean(node.slice(node.indexOf('/') + 1), names, (name) => `"${name}"`);
+/** `names`: the names of that kind in that namespace. */
+export function notThere(node: NodeName, names: readonly string[]): string {
+  const meant = didYouMean(splitNode(node).name, names, (name) => `"${name}"`);
   const all = 'kubectl mooring status --all-namespaces lists what exists';
   return `${node} does not exist: check its name and --namespace; ${all}${meant === '' ? '' : `.${meant}`}`;
-}
-
-/** The names of those `nodes`, each `kind namespace/name`, that have the kind and namespace of `node`. */
-export function namesBeside(node: string, nodes: readonly string[]): readonly string[] {
-  const place = node.slice(0, node.indexOf('/') + 1);
-  return nodes.filter((each) => each.startsWith(place)).map((each) => each.slice(place.length));
 }
 
 interface Named {
@@ -56,7 +54,7 @@ export function parseTarget(words: readonly string[]): {
     throw new UsageError(
       `Name one object, such as databasecluster/orders${words.length === 0 ? '' : `, not "${words.join(' ')}"`}`,
     );
-  return { definition: definitionOf(word), name };
+  return { definition: definitionNamed(word), name };
 }
 
 /** Parses `NAME` or `KIND/NAME` if only one kind is possible. Throws UsageError. */
@@ -64,12 +62,13 @@ export function parseName(word: string, { kind, singular }: ResourceDefinition):
   const slash = word.indexOf('/');
   const name = word.slice(slash + 1);
   if (name === '') throw new UsageError(`Name a ${kind}: NAME or ${singular}/NAME`);
-  if (slash >= 0 && definitionOf(word.slice(0, slash)).kind !== kind)
+  if (slash >= 0 && definitionNamed(word.slice(0, slash)).kind !== kind)
     throw new UsageError(`"${word}" is not a ${kind}: write NAME or ${singular}/NAME`);
   return name;
 }
 
-function definitionOf(word: string): ResourceDefinition {
+/** By any of the names that kubectl knows. Throws UsageError. */
+function definitionNamed(word: string): ResourceDefinition {
   const [wanted = '', ...place] = word.toLowerCase().split('.');
   // Other operators have a kind Database too.
   const isOurs = ['', GROUP, `${VERSION}.${GROUP}`].includes(place.join('.'));

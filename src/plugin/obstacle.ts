@@ -1,8 +1,9 @@
 import { isRecord } from '../base/is-record.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
+import { isPaused } from '../kube/annotations.ts';
 import { type Condition, isStatusConditionTrue } from '../kube/condition.ts';
-import { type Inventory, type Item, isOutOfDate, isPaused, nameOf, stalledOf } from './inventory.ts';
+import { type Inventory, type Item, isOutOfDate, nameOf, stalledOf } from './inventory.ts';
 import { commandFor } from './kinds.ts';
 import { ancestorsOf, blockerOf } from './tree.ts';
 
@@ -15,7 +16,8 @@ import { ancestorsOf, blockerOf } from './tree.ts';
 export function obstacleOf(name: string, inventory: Inventory, item: Item): string | undefined {
   if (name === 'pause' || name === 'unpause') return undefined;
   if (item.metadata.deletionTimestamp !== undefined) return 'It is being deleted.';
-  if (isPaused(item)) return `It is paused: Mooring changes nothing about it. First: ${commandFor('unpause', item)}`;
+  if (isPaused(item.metadata))
+    return `It is paused: Mooring changes nothing about it. First: ${commandFor('unpause', item)}`;
   if (isOnlyObserved(item))
     return 'It is only observed (managementPolicy: Observe): Mooring changes nothing about it. First set managementPolicy: Manage.';
   return (name === 'rotate' ? againstRotation(inventory, item) : withoutCluster(item)) ?? inTheWay(inventory, item);
@@ -25,7 +27,7 @@ export function obstacleOf(name: string, inventory: Inventory, item: Item): stri
 function withoutCluster(item: Item): string | undefined {
   const stalled = stalledOf(item);
   if (stalled === undefined || isOutOfDate(item)) return undefined;
-  const isOwn = isRecord(item.status) && item.status['createdAt'] !== undefined;
+  const isOwn = item.status['createdAt'] !== undefined;
   return isOwn && !['ClusterMissing', 'IdentityChanged'].includes(stalled.reason) ? undefined : mustAct(stalled);
 }
 
@@ -61,7 +63,7 @@ function inTheWay(inventory: Inventory, item: Item): string | undefined {
   if (blocker === undefined || blocker.name === nameOf(item)) return undefined;
   const found = inventory.items.find((each) => nameOf(each) === blocker.name);
   if (found === undefined) return `It waits for a missing object: ${blocker.message}`;
-  if (isPaused(found) && !isReady(found))
+  if (isPaused(found.metadata) && !isReady(found))
     return `It waits for ${blocker.name}, which is paused. First: ${commandFor('unpause', found)}`;
   if (stalledOf(found) === undefined) return undefined;
   return `It waits for ${blocker.name}: ${blocker.reason}: ${blocker.message}`;

@@ -83,7 +83,7 @@ async function connectionSecret(api: KubeApi, { namespace, cluster, user }: Serv
   const users = items
     .map((object) => ({
       item: itemOf(databaseUserDefinition, object),
-      status: parseStatus(databaseUserDefinition, 'status' in object ? object.status : undefined),
+      status: parseStatus(databaseUserDefinition, object.status),
     }))
     .filter(({ item }) => item.parent === `${databaseClusterDefinition.kind} ${namespace}/${cluster}`);
   const bound = users.filter(({ status }) => status.binding !== undefined);
@@ -121,10 +121,7 @@ async function caFor(
 ): Promise<string | undefined> {
   try {
     const object = await api.get(DATABASE_CLUSTERS, { namespace, name: cluster }, signal);
-    const parsed = parseSpec(
-      databaseClusterDefinition,
-      object !== undefined && 'spec' in object ? object.spec : undefined,
-    );
+    const parsed = parseSpec(databaseClusterDefinition, object?.spec);
     if (!parsed.ok) return undefined;
     const { spaceRef } = parsed.spec;
     return caOf(await readSpace(api, { namespace: spaceRef.namespace ?? namespace, name: spaceRef.name }, signal));

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { nearest } from '../base/nearest.ts';
+import { didYouMean } from '../base/nearest.ts';
 import type { Random } from '../base/random.ts';
 import type { HttpTransport } from '../base/transport.ts';
 import { CloudClient } from '../cloud/client.ts';
@@ -29,11 +29,11 @@ export async function readSpace(
   const object = await api.get(DATABASE_SPACES, ref, signal);
   if (object === undefined) {
     const names = await namesIn(api, databaseSpaceDefinition, ref.namespace, signal);
-    const meant = nearest(ref.name, names);
-    const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`;
-    throw new Error(`DatabaseSpace "${ref.name}" in namespace "${ref.namespace}" does not exist${hint}`);
+    const meant = didYouMean(ref.name, names, (name) => `"${name}"`);
+    const none = `DatabaseSpace "${ref.name}" in namespace "${ref.namespace}" does not exist`;
+    throw new Error(meant === '' ? none : `${none}.${meant}`);
   }
-  const parsed = parseSpec(databaseSpaceDefinition, 'spec' in object ? object.spec : undefined);
+  const parsed = parseSpec(databaseSpaceDefinition, object.spec);
   if (!parsed.ok) throw new Error(`DatabaseSpace "${ref.name}" cannot be used: ${parsed.message}`);
   return parsed.spec;
 }

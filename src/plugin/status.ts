@@ -1,6 +1,7 @@
 import { isRecord } from '../base/is-record.ts';
-import { mistakesIn } from '../kube/annotations.ts';
-import { type Inventory, type Item, isPaused, NOT_SEEN, nameOf, readinessOf } from './inventory.ts';
+import { isPaused, mistakesIn } from '../kube/annotations.ts';
+import { type Inventory, type Item, NOT_SEEN, nameOf, readinessOf } from './inventory.ts';
+import type { NodeName } from './node-name.ts';
 import { reasonHelp } from './reasons.ts';
 import { age, type Style, table } from './text.ts';
 import { ancestorsOf, blockerOf, NOT_THERE, type Node, treeOf } from './tree.ts';
@@ -31,8 +32,8 @@ export function noneText(scope: string | undefined, isMissing: boolean, operator
   return `${none}${why}\n${operator === undefined ? '' : `${operator}\n`}`;
 }
 
-/** The object with its ancestors and everything below it. `only`: `kind namespace/name`. */
-export function narrowed(inventory: Inventory, only: string): Inventory {
+/** The object with its ancestors and everything below it. */
+export function narrowed(inventory: Inventory, only: NodeName): Inventory {
   const item = inventory.items.find((item) => nameOf(item) === only);
   if (item === undefined) return { ...inventory, items: [] };
   const above = ancestorsOf(inventory.items, item).filter((each) => typeof each !== 'string');
@@ -68,7 +69,7 @@ function cellsOf({ item, name }: Node, inventory: Inventory, nowMs: number): rea
 
 function inTheWay(item: Item, inventory: Inventory): string {
   const blocker = blockerOf(inventory, item);
-  const paused = isPaused(item) ? 'paused: Mooring changes nothing about it' : '';
+  const paused = isPaused(item.metadata) ? 'paused: Mooring changes nothing about it' : '';
   const isGoing = item.metadata.deletionTimestamp !== undefined && readinessOf(item).reason !== NOT_SEEN;
   if (blocker === undefined)
     return [paused, firstSentence(warningOf(item) ?? ''), mistakesIn(item.kind, item.metadata) ?? '']
@@ -111,7 +112,7 @@ function paint(cell: string, style: Style): string {
 }
 
 function unmanagedOf(item: Item): readonly string[] {
-  const found = isRecord(item.status) ? item.status['unmanagedClusters'] : undefined;
+  const found = item.status['unmanagedClusters'];
   if (!Array.isArray(found) || found.length === 0) return [];
   const ids = found.map((each) => (isRecord(each) ? String(each['clusterID']) : '')).join(', ');
   return [`${nameOf(item)}: the cloud has ${found.length} more that have no object: ${ids}`];

@@ -1,10 +1,10 @@
 import { type Inventory, type Item, nameOf, readinessOf } from './inventory.ts';
+import type { NodeName } from './node-name.ts';
 
 /** A line of the tree: an object, or one that is referred to but does not exist. */
 export interface Node {
   readonly item: Item | undefined;
-  /** `kind namespace/name`. */
-  readonly name: string;
+  readonly name: NodeName;
   readonly children: readonly Node[];
 }
 
@@ -31,9 +31,9 @@ function byName(a: Node, b: Node): number {
 }
 
 /** The objects from this one's parent up to its space, nearest first; ends at one that does not exist. */
-export function ancestorsOf(items: readonly Item[], item: Item): readonly (Item | string)[] {
+export function ancestorsOf(items: readonly Item[], item: Item): readonly (Item | NodeName)[] {
   const byNode = indexOf(items);
-  const found: (Item | string)[] = [];
+  const found: (Item | NodeName)[] = [];
   for (let name = item.parent; name !== undefined; ) {
     const parent = byNode.get(name);
     found.push(parent ?? name);
@@ -42,10 +42,10 @@ export function ancestorsOf(items: readonly Item[], item: Item): readonly (Item 
   return found;
 }
 
-const indexes = new WeakMap<readonly Item[], ReadonlyMap<string, Item>>();
+const indexes = new WeakMap<readonly Item[], ReadonlyMap<NodeName, Item>>();
 
 /** Indexes by name, once per list, since every object in it looks up others. */
-function indexOf(items: readonly Item[]): ReadonlyMap<string, Item> {
+function indexOf(items: readonly Item[]): ReadonlyMap<NodeName, Item> {
   const index = indexes.get(items) ?? new Map(items.map((each) => [nameOf(each), each]));
   indexes.set(items, index);
   return index;
@@ -58,8 +58,8 @@ const WAITING = /^(WaitingFor(Cluster|Space)|Cluster(NotFound|Suspended|Deleting
 export const NOT_THERE = 'NotThere';
 
 export interface Blocker {
-  /** What has to change first, as `kind namespace/name`: the object itself, or one that it waits for. */
-  readonly name: string;
+  /** What has to change first: the object itself, or one that it waits for. */
+  readonly name: NodeName;
   readonly reason: string;
   readonly message: string;
 }

@@ -186,8 +186,8 @@ test('Controller reports within seconds that a whole crowd has stopped working, 
   controller.enqueueDependents('friends/x');
   await lookedAt(2 * count);
   await clock.advance(6_000);
-  const isReady = ({ status }: AnyObject & { status?: { conditions?: readonly { status: string }[] } }) =>
-    status?.conditions?.[0]?.status === 'True';
+  const isReady = ({ status }: AnyObject) =>
+    (status as { conditions?: readonly { status: string }[] }).conditions?.[0]?.status === 'True';
   expect(api.all(TOYS).filter(isReady)).toEqual([]);
 });
 

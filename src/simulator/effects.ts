@@ -11,7 +11,7 @@ export type Outcome =
   /** The connection was refused: no work was done, and the client can tell. */
   | { readonly kind: 'refused' };
 
-const RESET: Outcome = { kind: 'reset' };
+export const RESET: Outcome = { kind: 'reset' };
 const DEFAULT_DELAY_MS = 1_000;
 
 export const delayOf = (fault: Fault): number => fault.delayMs ?? DEFAULT_DELAY_MS;

@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 import type { DialectRules } from './dialect.ts';
-import { afterwards, delayOf, instead, type Outcome, sentinelFaults } from './effects.ts';
+import { afterwards, delayOf, instead, type Outcome, RESET, sentinelFaults } from './effects.ts';
 import type { Fault, FaultBook, FaultEffect } from './faults.ts';
 import type { Knobs } from './knobs.ts';
 import { type Answer, type Incoming, isWait, json, Refusal, type Reply } from './message.ts';
@@ -52,8 +52,6 @@ interface Call {
   readonly struck: readonly Fault[];
   readonly work: () => Reply;
 }
-
-const RESET: Outcome = { kind: 'reset' };
 
 /** Handles one request: route, faults before, latency, the work, faults after, one line in the log. */
 export function createExchange(context: ExchangeContext): Exchange {

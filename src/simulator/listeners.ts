@@ -35,7 +35,7 @@ export function createPortBook(host: string, first: number): AddressBook {
   };
 }
 
-export const portOf = (address: string): number => Number(address.slice(address.lastIndexOf(':') + 1));
+const portOf = (address: string): number => Number(address.slice(address.lastIndexOf(':') + 1));
 
 interface Listener {
   readonly server: Server;

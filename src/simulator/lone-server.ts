@@ -1,16 +1,14 @@
-import type { SavedState } from './saved-state.ts';
+import type { Credentials } from './cloud/state.ts';
+import type { SavedCluster, SavedState } from './saved-state.ts';
 import { hashPassword } from './server/state.ts';
 import { DEFAULT_VERSIONS } from './simulator.ts';
 
-interface Login {
-  readonly username: string;
-  readonly password: string;
-}
-
-type SavedCluster = SavedState['clusters'][number];
-
 /** State of a simulator for uses without a cloud: the default team, one server at the address, one user, and these empty databases. */
-export function loneServer(address: string, { username, password }: Login, databases: readonly string[]): SavedState {
+export function loneServer(
+  address: string,
+  { username, password }: Credentials,
+  databases: readonly string[],
+): SavedState {
   const cluster: SavedCluster = {
     teamID: 'acme',
     spaceID: 'production',

@@ -8,6 +8,11 @@ export interface Incoming {
   readonly body: string;
 }
 
+/** The token of `Authorization: Bearer`, if there is one. */
+export function bearerOf({ headers }: Pick<Incoming, 'headers'>): string | undefined {
+  return /^Bearer (\S+)$/.exec(headers['authorization'] ?? '')?.[1];
+}
+
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

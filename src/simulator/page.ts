@@ -183,6 +183,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Ids, names and paths come from requests: they are text, never markup. */
-export function escapeHtml(value: string): string {
+function escapeHtml(value: string): string {
   return value.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

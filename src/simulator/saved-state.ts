@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { giveAddresses } from './cloud/lifecycle.ts';
-import { allClusters, type Cluster, type World } from './cloud/state.ts';
+import { allClusters, CLUSTER_STATUSES, type Cluster, type World } from './cloud/state.ts';
 import { createDatabaseState } from './server/database-state.ts';
 import type { Thing } from './server/query/data.ts';
 import { KINDS, type TypeDefinition, VALUE_TYPES } from './server/query/schema.ts';
@@ -54,7 +54,7 @@ const clusterSchema = z.object({
   serverCount: z.number(),
   storageSizeGB: z.number(),
   isFree: z.boolean(),
-  status: z.enum(['starting', 'running', 'suspending', 'suspended', 'resuming', 'destroying']),
+  status: z.enum(CLUSTER_STATUSES),
   version: z.string(),
   provider: z.string(),
   region: z.string(),
@@ -79,6 +79,8 @@ const savedStateSchema = z.object({
 });
 
 export type SavedState = z.infer<typeof savedStateSchema>;
+export type SavedCluster = SavedState['clusters'][number];
+export type SavedDatabase = SavedCluster['databases'][number];
 
 /** Parses a state from the text of a file. Throws an Error that says where it is wrong. */
 export function parseState(text: string): SavedState {
@@ -116,7 +118,7 @@ export function restoreState(world: World, saved: SavedState): void {
   }
 }
 
-function saveCluster(cluster: Cluster): SavedState['clusters'][number] {
+function saveCluster(cluster: Cluster): SavedCluster {
   const { database, rendered: _rendered, gone: _gone, servers, ...fields } = cluster;
   return {
     ...fields,
@@ -127,7 +129,7 @@ function saveCluster(cluster: Cluster): SavedState['clusters'][number] {
   };
 }
 
-function restoreCluster(world: World, saved: SavedState['clusters'][number]): Cluster {
+function restoreCluster(world: World, saved: SavedCluster): Cluster {
   const { defaultUser, users, databases, servers, transition, ...fields } = saved;
   const database = createServerState(defaultUser, users);
   for (const one of databases) database.databases.set(one.name, restoreDatabase(one));
@@ -151,7 +153,7 @@ function restoreCluster(world: World, saved: SavedState['clusters'][number]): Cl
   return cluster;
 }
 
-function saveDatabase({ name, committed, lastIid }: Database): SavedState['clusters'][number]['databases'][number] {
+function saveDatabase({ name, committed, lastIid }: Database): SavedDatabase {
   return {
     name,
     lastIid,
@@ -180,7 +182,7 @@ function saveType(type: TypeDefinition): z.infer<typeof typeSchema> {
   };
 }
 
-function restoreDatabase(saved: z.infer<typeof databaseSchema>): Database {
+function restoreDatabase(saved: SavedDatabase): Database {
   const types = saved.types.map((type): [string, TypeDefinition] => [
     type.label,
     {

@@ -3,10 +3,9 @@ import { settle } from './cloud/lifecycle.ts';
 import { cloudRespond } from './cloud/operations.ts';
 import { CLOUD_ROUTES, type CloudRoute } from './cloud/routes.ts';
 import type { Cluster, ServerNode, World } from './cloud/state.ts';
-import { bearerOf } from './cloud/tokens.ts';
 import type { Target } from './exchange.ts';
 import type { FaultBook } from './faults.ts';
-import type { Incoming } from './message.ts';
+import { bearerOf, type Incoming } from './message.ts';
 import { createRouter } from './router.ts';
 import { hasSentinel } from './sentinels.ts';
 import { serverRespond } from './server/operations.ts';
@@ -22,7 +21,7 @@ export function cloudTarget(world: World, request: Incoming): Target<CloudRoute>
     router: cloudRouter,
     place: {},
     respond: (match, now) => cloudRespond(world, match, request, now),
-    endToken: () => void world.state.accessTokens.delete(bearerOf(request.headers['authorization']) ?? ''),
+    endToken: () => void world.state.accessTokens.delete(bearerOf(request) ?? ''),
     isReachable: () => true,
   };
 }
@@ -54,7 +53,7 @@ export function serverTarget(
     router: serverRouter,
     place: cluster,
     respond: (match, now) => serverRespond(server, match, request, now),
-    endToken: () => void cluster.database.tokens.delete(bearerOf(request.headers['authorization']) ?? ''),
+    endToken: () => void cluster.database.tokens.delete(bearerOf(request) ?? ''),
     isReachable,
   };
 }

@@ -18,8 +18,8 @@ import {
 } from '../../src/kube/api.ts';
 import { LEASE_TIMES } from '../../src/kube/lease.ts';
 import { Reachability } from '../../src/kube/reachability.ts';
-import type { ProcessClock } from '../../src/sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
+import type { ProcessClock } from '../support/process-clock.ts';
 import type { Effect, Fault } from './faults.ts';
 import {
   answerWith,

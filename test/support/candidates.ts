@@ -2,9 +2,10 @@ import type { KubeApi } from '../../src/kube/api.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { LeaderElector } from '../../src/runtime/leader-election.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
-import { processClock, type VirtualClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';
+import { type VirtualClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { noChance } from './clock.ts';
+import { processClock } from './process-clock.ts';
 
 /** The Lease that candidates compete for. */
 export const LEASE = { namespace: 'system', name: 'mooring' };

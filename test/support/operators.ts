@@ -8,10 +8,11 @@ import type { Condition } from '../../src/kube/condition.ts';
 import { createMetrics } from '../../src/operator/metrics.ts';
 import { createOperator } from '../../src/operator.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
-import { processClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';
+import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, createTeam, DEFAULT_CREDENTIALS } from '../../src/simulator/simulator.ts';
 import { cluster, space } from './manifests.ts';
+import { processClock } from './process-clock.ts';
 
 const PLURALS = ['databasespaces', 'databaseclusters', 'databaseusers', 'databases'];
 

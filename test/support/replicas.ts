@@ -4,8 +4,9 @@ import { LEASES } from '../../src/kube/lease.ts';
 import { Membership } from '../../src/operator/membership.ts';
 import { LeaderElector } from '../../src/runtime/leader-election.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
-import { processClock, type VirtualClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';
+import { type VirtualClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
+import { processClock } from './process-clock.ts';
 
 export const NAMESPACE = 'system';
 export const LEADER = 'mooring';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { databaseClusterDefinition } from '../../kinds/databasecluster/schema.ts';
-import { PAUSED } from '../../kube/annotations.ts';
+import { isPaused } from '../../kube/annotations.ts';
 import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { parseStatus } from '../../kube/definition.ts';
 import type { KubeObject } from '../../kube/object.ts';
@@ -38,14 +38,14 @@ function asideOf({ metadata, status }: KubeObject): Aside {
   const { lastRotation = '', credentials } = parseStatus(databaseClusterDefinition, status);
   const binding = bindingSchema.safeParse(status).data?.binding.name;
   return {
-    paused: metadata.annotations?.[PAUSED] === 'true',
+    paused: isPaused(metadata),
     rotated: lastRotation,
     secretName: binding ?? credentials?.secretName ?? '',
   };
 }
 
 /** Spaces and clusters have the same conditions; a space has no state. */
-export function glimpseOf(object: KubeObject): Glimpse {
+function glimpseOf(object: KubeObject): Glimpse {
   const subject = `${object.kind} ${object.metadata.name}`;
   const { conditions = [], state = '' } = parseStatus(databaseClusterDefinition, object.status);
   const ready = findStatusCondition(conditions, 'Ready');

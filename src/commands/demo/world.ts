@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ControlPlane } from '../../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../../tools/control-plane/start.ts';
 import type { Clock } from '../../base/clock.ts';
-import { VERSION as API_VERSION, GROUP } from '../../base/group.ts';
+import { GROUP } from '../../base/group.ts';
 import { systemRandom, uuid } from '../../base/random.ts';
 import { createUndiciTransport } from '../../http/undici-transport.ts';
 import { definitions } from '../../kinds/definitions.ts';
@@ -11,6 +11,7 @@ import type { AnyObject } from '../../kube/api.ts';
 import { createKubeClient } from '../../kube/client.ts';
 import { loadKubeConnection } from '../../kube/config.ts';
 import type { KubeObject } from '../../kube/object.ts';
+import { resourceOf } from '../../plugin/kinds.ts';
 import { Informer } from '../../runtime/informer.ts';
 import { SIMULATE_KNOBS } from '../../simulator/knobs.ts';
 import { startSimulatorServer } from '../../simulator/server.ts';
@@ -161,16 +162,15 @@ export async function watchResources(
     transport,
     authorize: connection.authorize,
     userAgent: `mooring-demo/${VERSION}`,
-    onRequest: () => {},
   });
-  const informers = definitions.map(({ plural, kind }) => {
+  const informers = definitions.map((definition) => {
     const informer = new Informer<KubeObject>({
       api,
       clock,
       random: systemRandom,
-      resource: { group: GROUP, version: API_VERSION, plural, kind },
+      resource: resourceOf(definition),
       namespaces: [namespace],
-      transform: withKind(kind),
+      transform: withKind(definition.kind),
       onFailure: () => {}, // It goes on by itself; if the API server is gone, other things show it.
     });
     informer.onChange((_key, before, after) => onChange(before, after));

@@ -25,9 +25,8 @@ interface Place {
 export function cloudRespond(world: World, match: Match<CloudRoute>, request: Incoming, now: number): Answer {
   const { route, params } = match;
   if (!route.body) refuseBody(request.body);
-  const { authorization } = request.headers;
-  if (route.operation === 'exchangeToken') return exchange(world, authorization, now);
-  const token = authenticate(world, authorization, now);
+  if (route.operation === 'exchangeToken') return exchange(world, request, now);
+  const token = authenticate(world, request, now);
   if (route.operation === 'listVersions') return json(200, { availableVersions: world.availableVersions });
 
   const { teamID = '', spaceID = '', clusterID = '' } = params;

@@ -27,7 +27,8 @@ export interface Credentials {
   readonly password: string;
 }
 
-export type ClusterStatus = 'starting' | 'running' | 'suspending' | 'suspended' | 'resuming' | 'destroying';
+export const CLUSTER_STATUSES = ['starting', 'running', 'suspending', 'suspended', 'resuming', 'destroying'] as const;
+export type ClusterStatus = (typeof CLUSTER_STATUSES)[number];
 
 export interface Backup {
   readonly frequency: string;

@@ -16,7 +16,7 @@ const GCP_REGIONS = ['europe-west2', 'europe-west3', 'us-west4', 'us-east1'] as 
 const C7G_REGIONS = ['eu-west-2'] as const;
 const C8G_REGIONS = ['us-west-2', 'us-east-1', 'eu-central-1'] as const;
 
-export const PROVIDERS: readonly Provider[] = [
+const PROVIDERS: readonly Provider[] = [
   {
     name: 'gcp',
     storageType: 'standard-rwo',

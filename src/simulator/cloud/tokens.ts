@@ -1,11 +1,11 @@
-import { type Answer, plain, Refusal } from '../message.ts';
+import { type Answer, bearerOf, type Incoming, plain, Refusal } from '../message.ts';
 import { drawToken } from '../seeded-random.ts';
 import { malformed } from '../shape.ts';
 import { type AccessToken, type ApiToken, LEVELS, type Level, type Team, type World } from './state.ts';
 
 /** Token exchange: `Basic <CLIENT_ID>:<CLIENT_SECRET>`, id and secret unencoded (Endpoints, Token exchange). */
-export function exchange(world: World, authorization: string | undefined, now: number): Answer {
-  const match = /^Basic ([^:\s]+):(\S+)$/.exec(authorization ?? '');
+export function exchange(world: World, { headers }: Incoming, now: number): Answer {
+  const match = /^Basic ([^:\s]+):(\S+)$/.exec(headers['authorization'] ?? '');
   if (match === null) {
     throw malformed('The Authorization header must read Basic <CLIENT_ID>:<CLIENT_SECRET>, not encoded in any way');
   }
@@ -25,14 +25,9 @@ export function exchange(world: World, authorization: string | undefined, now: n
   return plain(200, token);
 }
 
-/** The token of `Authorization: Bearer`; a header without one makes the request malformed (Errors, 400). */
-export function bearerOf(authorization: string | undefined): string | undefined {
-  return /^Bearer (\S+)$/.exec(authorization ?? '')?.[1];
-}
-
-/** Authenticates the caller: 400 without a token, 401 with an invalid or expired one (Authentication, 4). */
-export function authenticate(world: World, authorization: string | undefined, now: number): AccessToken {
-  const bearer = bearerOf(authorization);
+/** Authenticates the caller: 400 (malformed) without a token, 401 with an invalid or expired one (Authentication, 4; Errors). */
+export function authenticate(world: World, request: Incoming, now: number): AccessToken {
+  const bearer = bearerOf(request);
   if (bearer === undefined) throw malformed('The Authorization header lacks a token');
   const token = world.state.accessTokens.get(bearer);
   if (token === undefined || token.expiresAtMs <= now) {

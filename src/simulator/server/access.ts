@@ -1,4 +1,4 @@
-import { type Incoming, json, Refusal, type Reply } from '../message.ts';
+import { bearerOf, type Incoming, json, Refusal, type Reply } from '../message.ts';
 import { drawToken } from '../seeded-random.ts';
 import { readBody } from '../shape.ts';
 import { passwordIs } from './state.ts';
@@ -35,7 +35,7 @@ export function signIn(server: ServerWorld, request: Incoming, now: number): Rep
 /** The user of the token: 401 for an invalid or expired one (Authentication, 3); without any, the dialect decides. */
 export function authenticate(server: ServerWorld, request: Incoming, now: number): string {
   const { state, world } = server;
-  const bearer = /^Bearer (\S+)$/.exec(request.headers['authorization'] ?? '')?.[1];
+  const bearer = bearerOf(request);
   if (bearer === undefined) {
     throw new Refusal(world.dialect.missingTokenStatus, 'missingToken', 'The Authorization header lacks a token');
   }

@@ -28,7 +28,7 @@ export function conceptKey(concept: Concept): string {
   }
 }
 
-export const isSameConcept = (a: Concept, b: Concept): boolean => conceptKey(a) === conceptKey(b);
+const isSameConcept = (a: Concept, b: Concept): boolean => conceptKey(a) === conceptKey(b);
 
 export interface TypedValue {
   readonly valueType: ValueType;
@@ -37,8 +37,9 @@ export interface TypedValue {
 
 /** The value of a concept that is an attribute or a value; others have none. */
 export function typedValueOf(concept: Concept): TypedValue | undefined {
-  if (concept.concept === 'attribute') return concept.attribute;
-  return concept.concept === 'value' ? concept : undefined;
+  if (concept.concept !== 'attribute' && concept.concept !== 'value') return undefined;
+  const { valueType, value } = concept.concept === 'attribute' ? concept.attribute : concept;
+  return { valueType, value };
 }
 
 /** The row with the variable bound; no row if the variable already stands for something else. */

@@ -6,7 +6,7 @@ import type { Comparator, Expression } from './syntax.ts';
 export function evaluate(expression: Expression, row: Row): TypedValue {
   switch (expression.expression) {
     case 'literal':
-      return expression;
+      return { valueType: expression.valueType, value: expression.value };
     case 'variable': {
       const concept = row.get(expression.variable);
       const value = concept === undefined ? undefined : typedValueOf(concept);

@@ -82,7 +82,7 @@ function expand(graph: Graph, pattern: Pattern, row: Row): Iterable<Row> {
     case 'compare':
       return compares(evaluate(pattern.left, row), pattern.comparator, evaluate(pattern.right, row)) ? [row] : [];
     case 'let':
-      return bind(row, pattern.variable, { concept: 'value', ...pick(evaluate(pattern.expression, row)) });
+      return bind(row, pattern.variable, { concept: 'value', ...evaluate(pattern.expression, row) });
     case 'not':
       return isEmpty(solve(graph, pattern.patterns, row)) ? [row] : [];
     case 'try':
@@ -205,11 +205,3 @@ function* orElse(rows: Iterable<Row>, otherwise: Row): Generator<Row> {
   }
   if (!some) yield otherwise;
 }
-
-const pick = <T extends { valueType: unknown; value: unknown }>({
-  valueType,
-  value,
-}: T): Pick<T, 'valueType' | 'value'> => ({
-  valueType,
-  value,
-});

@@ -98,7 +98,7 @@ export function parseLabel(stream: TokenStream): string {
 }
 
 /** `relation:role` */
-export function parseScopedLabel(stream: TokenStream): string {
+function parseScopedLabel(stream: TokenStream): string {
   const relation = parseLabel(stream);
   stream.expect(':');
   return `${relation}:${parseLabel(stream)}`;

@@ -48,7 +48,7 @@ function reduceGroup(group: readonly Row[], { reducer, of }: Reduction): TypedVa
 function typedValue(row: Row, variable: string): TypedValue[] {
   const concept = row.get(variable);
   const value = concept === undefined ? undefined : typedValueOf(concept);
-  return value === undefined ? [] : [{ valueType: value.valueType, value: value.value }];
+  return value === undefined ? [] : [value];
 }
 
 function extreme(values: readonly TypedValue[], which: 'min' | 'max'): TypedValue | undefined {
