@@ -1,10 +1,6 @@
-import { createLog } from '../../src/base/log.ts';
-import { tracedTransport } from '../../src/base/trace.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { objectKey } from '../../src/kube/object.ts';
-import type { ScrapedState } from '../../src/operator/metrics.ts';
-import { createOperator } from '../../src/operator.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
 import { type VirtualClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import type { Dialect } from '../../src/simulator/dialect.ts';
@@ -12,26 +8,24 @@ import type { Simulator } from '../../src/simulator/interface.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, createTeam } from '../../src/simulator/simulator.ts';
-import { processClock } from '../support/process-clock.ts';
-import { withoutSecretLists } from '../support/secrets-by-name.ts';
 import { statusFieldsOf } from '../support/status-fields.ts';
 import { type Effect, type Fault, isWrongLogin, TURNS } from './faults.ts';
 import { Garbage } from './garbage.ts';
 import { HotKeys } from './hot-keys.ts';
 import { Invariants } from './invariants.ts';
 import { NeedlessRequests } from './needless.ts';
-import { metricsTold, type PassResult, watchPasses } from './passes.ts';
+import { type PassResult, watchPasses } from './passes.ts';
 import { MINUTE_MS, People } from './people.ts';
 import { isStruck, type Plan } from './plan.ts';
-import { apiOf, type Freezing, isDeceived, type Process, type Surroundings, transportOf } from './process.ts';
+import { isDeceived, type Process, type Surroundings } from './process.ts';
+import { Processes } from './processes.ts';
 import { type Read, type ReadFault, strikesRead } from './reads.ts';
-import { LASTS_MS, LEASE_NAMESPACE, RESTART_MS, type Subject, strike } from './strike.ts';
+import { LASTS_MS, type Subject, strike } from './strike.ts';
 import { CLUSTERS, KINDS, USERS, View } from './view.ts';
 import { Weather } from './weather.ts';
 import { Writers } from './writers.ts';
 
 const SECOND_MS = 1_000;
-const FROZEN_MS = 45 * SECOND_MS;
 const LANDING_MS = 30 * SECOND_MS;
 /** More effects at one moment are a loop. */
 const ENDLESS = 5_000;
@@ -72,18 +66,13 @@ export class World {
   readonly #writers = new Writers(this);
   readonly #hotKeys = new HotKeys();
   readonly #garbage: Garbage;
-  /** Everything that labels of metrics showed, and the addresses of requests. */
-  readonly #labels = new Set<string>();
   /** Everything that spans of traces showed. */
   readonly #spans: unknown[] = [];
-  readonly #scrapes: (() => ScrapedState)[] = [];
-  readonly #living = new Set<Process>();
-  readonly #stop = new AbortController();
+  readonly #processes: Processes;
   /** Set once a process acted after its time was over, although none of its clocks showed that. */
   haveTwoActed = false;
   /** Chooses faults for effects that the plan does not strike. */
   chance: (() => Fault | undefined) | undefined;
-  #processes = 0;
   #count = 0;
   #instant = { at: -1, effects: 0 };
   #counting = false;
@@ -140,12 +129,13 @@ export class World {
     this.weather = new Weather(this.clock);
     this.needless = new NeedlessRequests(this.simulator);
     this.invariants = new Invariants(this);
+    this.#processes = new Processes(this, plan, () => this.#surroundings());
     watchPasses((shown) => this.#spans.push(shown));
   }
 
   async start(): Promise<void> {
     await this.people.createSpace();
-    for (let count = 0; count < (this.#plan.replicas ?? 1); count++) this.#startProcess();
+    for (let count = 0; count < (this.#plan.replicas ?? 1); count++) this.#processes.start();
     this.#tellVersions();
   }
 
@@ -160,11 +150,7 @@ export class World {
   }
 
   stop(): void {
-    for (const process of this.#living) {
-      process.alive = false;
-      process.clock.freeze();
-    }
-    this.#stop.abort();
+    this.#processes.stop();
   }
 
   async until(condition: () => boolean, what: string, limitMs = 60 * MINUTE_MS): Promise<void> {
@@ -199,11 +185,7 @@ export class World {
 
   /** Returns everything that people can read without the right to read Secrets. */
   shown(): string {
-    const gauges = this.#scrapes.map((collect) => {
-      const { resources, spaces, ...rest } = collect();
-      return JSON.stringify([[...resources], [...spaces], rest]);
-    });
-    return [this.view.shown(), ...this.logs, ...this.#labels, ...gauges, JSON.stringify(this.#spans)].join('');
+    return [this.view.shown(), ...this.logs, this.#processes.shown(), JSON.stringify(this.#spans)].join('');
   }
 
   /** When the effects of the faults are over, by the world's clock. */
@@ -215,79 +197,8 @@ export class World {
     return this.#turnedAt !== undefined;
   }
 
-  #note(line: string): void {
+  note(line: string): void {
     this.trace.push(`${(this.clock.monotonic() / SECOND_MS).toFixed(1).padStart(7)}s ${line}`);
-  }
-
-  #startProcess(): void {
-    if (this.#stop.signal.aborted) return;
-    const number = ++this.#processes;
-    const process: Process = {
-      number,
-      clock: processClock(this.clock),
-      alive: true,
-      fence: () => undefined,
-      partitionedUntil: 0,
-    };
-    this.#living.add(process);
-    const surroundings = this.#surroundings();
-    const cloud = new URL(this.simulator.baseURL).origin;
-    // As real connections do.
-    const watched = tracedTransport((request) => {
-      this.#labels.add(request.url);
-      return this.needless.watch(request, () => this.simulator.transport(request));
-    });
-    const log = createLog({
-      level: 'debug',
-      format: 'json',
-      write: (line) => {
-        if (process.alive) this.logs.push(line);
-      },
-    });
-    const operator = createOperator({
-      api: apiOf(process, surroundings, this.#plan.secrets === 'get' ? withoutSecretLists(this.kube) : this.kube),
-      secrets: this.#plan.secrets,
-      clock: process.clock,
-      random: createSeededRandom((this.#plan.seed ?? 0) * 1000 + 100 + number),
-      transport: () => transportOf(process, surroundings, watched, (origin) => origin === cloud),
-      log,
-      metrics: metricsTold({
-        passed: (key, result) => {
-          if (process.alive) this.#passed(process, key, result);
-        },
-        labelled: (labels) => this.#labels.add(JSON.stringify(labels)),
-        onScrape: (collect) => this.#scrapes.push(collect),
-      }),
-      namespaces: undefined,
-      concurrency: 4,
-      urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
-      instance: `process-${number}`,
-      lease: this.#isAlone
-        ? undefined
-        : { namespace: LEASE_NAMESPACE, name: 'mooring', shardBySpace: this.#plan.shards === true },
-    });
-    process.fence = operator.fence;
-    this.#note(`process ${number} starts`);
-    operator.run(this.#stop.signal).then(
-      () => this.#ended(process, 'without being told to'),
-      (error: unknown) => this.#ended(process, String(error)),
-    );
-  }
-
-  /** A process that lost the Lease ends, and is started again. No other process may end. */
-  #ended(process: Process, why: string): void {
-    if (!process.alive || this.#stop.signal.aborted) return;
-    if (this.#isAlone) this.invariants.fail('the process lives', `The operator ended: ${why}`);
-    this.#note(`process ${process.number} ends: ${why}`);
-    this.#bury(process);
-  }
-
-  #bury(process: Process): void {
-    if (!process.alive) return;
-    process.alive = false;
-    process.clock.freeze();
-    this.#living.delete(process);
-    this.clock.after(RESTART_MS, () => this.#startProcess());
   }
 
   #surroundings(): Surroundings {
@@ -296,16 +207,13 @@ export class World {
       before: (process, effect) => this.#before(process, effect),
       beforeRead: (process, read) => this.#beforeRead(process, read),
       after: () => this.invariants.check(),
-      crash: (process) => {
-        this.#note(`process ${process.number} is killed`);
-        this.#bury(process);
-      },
-      freeze: (process, fault) => this.#freeze(process, fault),
+      crash: (process) => this.#processes.kill(process),
+      freeze: (process, fault) => this.#processes.freeze(process, fault),
       landLater: (what, work) => {
         const isDeletion = what.startsWith('DELETE /v1/');
         if (isDeletion) this.people.lateDeletions++;
         this.clock.after(LANDING_MS, () => {
-          this.#note(`late: ${what}`);
+          this.note(`late: ${what}`);
           this.#garbage.collectSoon();
           if (isDeletion) this.people.lateDeletions--;
           work().then(
@@ -334,50 +242,36 @@ export class World {
     return new Promise((resolve) => this.clock.after(ms, resolve));
   }
 
-  #freeze(process: Process, fault: Freezing): void {
-    this.#note(`process ${process.number} stands still`);
-    process.clock.freeze();
-    process.isStill = true;
-    this.clock.after(FROZEN_MS, () => {
-      if (!process.alive) return;
-      process.isStill = false;
-      this.#note(`process ${process.number} goes on`);
-      if (fault !== 'freeze') process.clock.lose(FROZEN_MS);
-      if (fault === 'stopMachine') process.clock.jump(-FROZEN_MS);
-      process.clock.thaw();
-    });
-  }
-
   /** Whether calls and events take time on their way. */
   get takesTime(): boolean {
     return this.#plan.seed !== undefined;
   }
 
   /** Whether there is only one process, without a Lease to say who may act. */
-  get #isAlone(): boolean {
+  get isAlone(): boolean {
     return (this.#plan.replicas ?? 1) === 1 && this.#plan.shards === undefined;
   }
 
   #mayAct(process: Process, effect: Omit<Effect, 'index'>): void {
     const problem = this.#plan.shards && this.#writers.problem(process, effect);
     if (problem !== undefined) this.invariants.fail('one writer a space', problem);
-    if (!this.#plan.shards) this.invariants.beforeEffect(process.number, this.#isAlone);
+    if (!this.#plan.shards) this.invariants.beforeEffect(process.number, this.isAlone);
   }
 
   async #before(process: Process, given: Omit<Effect, 'index'>): Promise<Fault | undefined> {
-    const who = this.#isAlone ? '' : `[${process.number}] `;
+    const who = this.isAlone ? '' : `[${process.number}] `;
     if (isDeceived(process, this.clock.monotonic())) this.haveTwoActed = true;
     else this.#mayAct(process, given);
     this.#stopRunaway();
     if (!this.#counting) {
-      this.#note(`${who}${given.what}`);
+      this.note(`${who}${given.what}`);
       return undefined;
     }
     const index = ++this.#count;
     this.effects.push({ ...given, index });
     const fault = this.#crashNext ? 'crashBefore' : this.#faultAt(index, given);
     this.#crashNext = false;
-    this.#note(`${who}${index}: ${given.what}${fault === undefined ? '' : `  <= ${fault}`}`);
+    this.note(`${who}${index}: ${given.what}${fault === undefined ? '' : `  <= ${fault}`}`);
     if (fault !== undefined) await this.#strike(process, fault);
     return fault;
   }
@@ -397,7 +291,7 @@ export class World {
     if (fault === undefined && this.#missesNext === read.what) fault = 'missing';
     if (fault !== undefined) this.#missesNext = fault === 'missingTwice' ? read.what : undefined;
     if (fault !== undefined) {
-      this.#note(`process ${number} r${index}: ${read.what}  <= ${fault}`);
+      this.note(`process ${number} r${index}: ${read.what}  <= ${fault}`);
       this.#troubledUntil = Math.max(this.#troubledUntil, this.clock.monotonic() + MINUTE_MS);
     }
     return fault;
@@ -409,11 +303,11 @@ export class World {
     if (TURNS.has(fault)) this.#turnedAt = now;
     if (fault === 'crashTwice') this.#crashNext = true;
     const { clock, kube, people, weather, invariants } = this;
-    const struck = { clock, kube, people, weather, invariants, subject: this.#subject, living: this.#living };
+    const struck = { clock, kube, people, weather, invariants, subject: this.#subject, living: this.#processes.living };
     await strike({ ...struck, others: (work) => this.others(work) }, process, fault);
   }
 
-  #passed({ number }: Process, key: string, result: PassResult): void {
+  passed({ number }: Process, key: string, result: PassResult): void {
     const ofServers = this.simulator.faults.list().some(({ match }) => match?.api === 'server');
     // A server that may come up is looked at soon, and so is a definition that lacks a field.
     const isSoon = ofServers || this.weather.is('serverOutage') || this.#plan.without !== undefined;
@@ -436,7 +330,7 @@ export class World {
 
   /** Sends bookmarks as the API server does, to watches of quiet kinds, too. */
   #tellVersions(): void {
-    if (this.#stop.signal.aborted) return;
+    if (this.#processes.areStopped) return;
     this.kube.bookmark();
     this.clock.after(MINUTE_MS, () => this.#tellVersions());
   }
