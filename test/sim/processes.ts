@@ -5,9 +5,10 @@ import { createOperator } from '../../src/operator.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { processClock } from '../support/process-clock.ts';
 import { withoutSecretLists } from '../support/secrets-by-name.ts';
+import { apiOf, transportOf } from './calls.ts';
 import { metricsTold } from './passes.ts';
 import type { Plan } from './plan.ts';
-import { apiOf, type Freezing, type Process, type Surroundings, transportOf } from './process.ts';
+import type { Freezing, Process, Surroundings } from './process.ts';
 import { LEASE_NAMESPACE, RESTART_MS } from './strike.ts';
 import type { World } from './world.ts';
 
