@@ -102,7 +102,11 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'one-list-is-enough',
     about: 'A cluster that is missing from one List counts as gone',
     changes: [
-      ['kinds/databasecluster/existence/find-cluster.ts', 'return subject.status.createdAt !== undefined ||', 'return'],
+      [
+        'kinds/databasecluster/existence/find-cluster.ts',
+        'former !== undefined || createdAt !== undefined ||',
+        'former !== undefined ||',
+      ],
       // Other safeguards against that: an absence must last, and a former cluster is recognized.
       ['kinds/databasecluster/existence/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
       [

@@ -148,9 +148,8 @@ async function clone(
     throw new TransientError('WaitingForSource', message);
   }
   if (!(await isFree(world, connection, id, signal))) {
-    const { operation } = subject.status;
-    const surelyForeign = operation === undefined || world.memory.attempts.neverMade(subject.key, operation);
-    return surelyForeign ? { operation: null } : {};
+    const mayBeOurs = world.memory.attempts.maybeMade(subject.key, subject.status.operation);
+    return mayBeOurs ? {} : { operation: null };
   }
   return create(world, subject, connection, id, () => connection.client.clone(source, id, signal), signal, keep);
 }

@@ -11,7 +11,7 @@ import { stateNotShown } from './changes/not-shown.ts';
 import { destroys, needsCloudToGo } from './decide-deletion.ts';
 import { endpointOf } from './endpoint.ts';
 import { claimantsOf, firstClaimant, spaceKeyOf } from './existence/claimants.ts';
-import { findCluster, maybeAttempted } from './existence/find-cluster.ts';
+import { findCluster } from './existence/find-cluster.ts';
 import { hasMoved, isToFollow } from './existence/moved.ts';
 import { mayExist } from './held-record.ts';
 import { observeLogin } from './login/observe-login.ts';
@@ -64,7 +64,7 @@ export async function observeCluster(
     canDestroy: connection.client.canDestroy,
     id,
     claimedBy: firstClaimant(world, subject, id),
-    attempted: maybeAttempted(world, subject),
+    attempted: world.memory.attempts.maybeMade(subject.key, subject.status.operation),
     mayLandUntilMs: mayLandUntilMs(world, subject),
     self: world.memory.attempts.self,
     cluster,

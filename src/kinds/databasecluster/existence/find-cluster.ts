@@ -123,14 +123,9 @@ function isAnothers(world: ClusterWorld, subject: ClusterSubject, cluster: Clust
  * Whether a cluster that is not in the List must be asked for: the List may be older than what matters, and must not lead to
  * a second cluster or the loss of one.
  */
-function mustAsk(world: ClusterWorld, subject: ClusterSubject): boolean {
-  if (subject.status.former !== undefined) return true;
-  return subject.status.createdAt !== undefined || maybeAttempted(world, subject);
-}
-
-/** Whether the recorded operation may have been requested from the cloud, here or by an earlier process. */
-export function maybeAttempted(world: ClusterWorld, { key, status }: ClusterSubject): boolean {
-  return status.operation !== undefined && !world.memory.attempts.neverMade(key, status.operation);
+function mustAsk({ memory }: ClusterWorld, { key, status }: ClusterSubject): boolean {
+  const { createdAt, operation, former } = status;
+  return former !== undefined || createdAt !== undefined || memory.attempts.maybeMade(key, operation);
 }
 
 /** Asks the cloud for one cluster; undefined: there is none. What the answer shows is taken in. */

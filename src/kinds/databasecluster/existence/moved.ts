@@ -18,7 +18,7 @@ export function hasMoved(
   const { place, createdAt, operation } = status;
   if (place === undefined || isSamePlace(place, now)) return undefined;
   // What was only written down, and surely never requested, can just as well be requested in the new place.
-  const mayBeThere = createdAt !== undefined || (operation !== undefined && !memory.attempts.neverMade(key, operation));
+  const mayBeThere = createdAt !== undefined || memory.attempts.maybeMade(key, operation);
   return mayBeThere ? { space: 'moved', reason: 'SpaceMoved', message: messageOf(subject, place, now) } : undefined;
 }
 
