@@ -79,7 +79,7 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'A cluster is recognized by its id alone',
     changes: [
       [
-        'kinds/databasecluster/observation.ts',
+        'kinds/databasecluster/identity.ts',
         'return createdAt === undefined || createdAt === status.createdAt || isNotTold;',
         'return createdAt !== status.createdAt || true;',
       ],
@@ -110,7 +110,7 @@ export const MUTATIONS: readonly Mutation[] = [
       // Other safeguards against that: an absence must last, and a former cluster is recognized.
       ['kinds/databasecluster/existence/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
       [
-        'kinds/databasecluster/observation.ts',
+        'kinds/databasecluster/identity.ts',
         'former.createdAt !== createdAtOf(cluster)) return',
         'former.createdAt) return',
       ],

@@ -7,10 +7,10 @@ import { confirm as confirmObject } from '../confirm.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
 import type { Login } from '../secrets.ts';
 import { differences } from './changes/differences.ts';
-import { spaceKeyOf } from './existence/claimants.ts';
 import { askFor } from './existence/find-cluster.ts';
+import { currentID, isSame, spaceKeyOf } from './identity.ts';
 import { isFactorys, type KnownLogins } from './login/known-logins.ts';
-import { type ClusterSubject, currentID, isSame } from './observation.ts';
+import type { ClusterSubject } from './observation.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 import type { ClusterWorld } from './world.ts';
 

@@ -9,18 +9,11 @@ import { deployRequest } from './changes/deploy-request.ts';
 import { differences } from './changes/differences.ts';
 import { refuseAwaited, updateNotApplied } from './changes/not-shown.ts';
 import { type Asked, type Change as AskedChange, isUnseen } from './changes/unseen-changes.ts';
-import { spaceKeyOf } from './existence/claimants.ts';
 import { acceptedBackup } from './existence/decide-existence.ts';
 import { askFor } from './existence/find-cluster.ts';
+import { adminSecretName, createdAtOf, identityOf, isSame, spaceKeyOf } from './identity.ts';
 import { deleteSecret, preparePassword, promotePassword, putPassword, retireSecret } from './login/act-login.ts';
-import {
-  adminSecretName,
-  type ClusterStep,
-  type ClusterSubject,
-  createdAtOf,
-  identityOf,
-  isSame,
-} from './observation.ts';
+import type { ClusterStep, ClusterSubject } from './observation.ts';
 import { type ClusterStatusPatch, isDrift, shown } from './present.ts';
 import type { ClusterWorld } from './world.ts';
 

@@ -3,23 +3,12 @@ import { findStatusCondition } from '../../kube/condition.ts';
 import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
 import { placeName } from '../databasespace/place.ts';
 import { isFromOperation, isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './existence/decide-existence.ts';
-import {
-  type ClusterObservation,
-  type ClusterStep,
-  type ClusterSubject,
-  createdAtOf,
-  currentID,
-  desiredID,
-  identityOf,
-  isFormer,
-  type SpaceSeen,
-} from './observation.ts';
+import { createdAtOf, currentID, desiredID, identityOf, isFormer, isOurs, owns } from './identity.ts';
+import type { ClusterObservation, ClusterStep, ClusterSubject, SpaceSeen } from './observation.ts';
 import {
   bringing,
   type ClusterDecision,
   clusterConditions,
-  isOurs,
-  owns,
   shown,
   unobserved,
   untilBelieved,

@@ -6,16 +6,11 @@ import { decideRunState } from './changes/decide-state.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideClaim } from './existence/decide-claim.ts';
 import { decideExistence } from './existence/decide-existence.ts';
+import { createdAtOf, isOurs, NO_CREATION_TIME } from './identity.ts';
 import { decideLogin } from './login/decide-login.ts';
 import { decideMeanwhile } from './login/verify-alone.ts';
-import {
-  type ClusterObservation,
-  type ClusterSubject,
-  createdAtOf,
-  NO_CREATION_TIME,
-  type SpaceSeen,
-} from './observation.ts';
-import { type ClusterDecision, driftOf, isOurs, type Rule, shown, unobserved } from './present.ts';
+import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
+import { type ClusterDecision, driftOf, type Rule, shown, unobserved } from './present.ts';
 
 /**
  * The first answer wins. The order is behaviour:

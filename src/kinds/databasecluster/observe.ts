@@ -10,23 +10,23 @@ import { admitIt, admits } from '../namespaces.ts';
 import { stateNotShown } from './changes/not-shown.ts';
 import { destroys, needsCloudToGo } from './decide-deletion.ts';
 import { endpointOf } from './endpoint.ts';
-import { claimantsOf, firstClaimant, spaceKeyOf } from './existence/claimants.ts';
+import { claimantsOf, firstClaimant } from './existence/claimants.ts';
 import { findCluster } from './existence/find-cluster.ts';
 import { hasMoved, isToFollow } from './existence/moved.ts';
-import { mayExist } from './held-record.ts';
-import { observeLogin } from './login/observe-login.ts';
-import { loginMeanwhile } from './login/verify-alone.ts';
 import {
   adminSecretName,
-  type ClusterObservation,
-  type ClusterSubject,
   createdAtOf,
   currentID,
   desiredID,
+  isOnlyObserved,
   isSame,
-  type SpaceSeen,
-} from './observation.ts';
-import { isOnlyObserved, owns } from './present.ts';
+  mayExist,
+  owns,
+  spaceKeyOf,
+} from './identity.ts';
+import { observeLogin } from './login/observe-login.ts';
+import { loginMeanwhile } from './login/verify-alone.ts';
+import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
 import { type ClusterRecord, clusterRecordOf } from './record.ts';
 import { CLONE_OF_ITSELF } from './rules.ts';
 import type { ClusterWorld } from './world.ts';

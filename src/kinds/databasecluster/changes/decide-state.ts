@@ -1,14 +1,8 @@
 import { type ConditionUpdate, findStatusCondition } from '../../../kube/condition.ts';
 import { PASS } from '../../../kube/failure.ts';
 import { ready, reconciling, stalled } from '../../../kube/summary.ts';
-import {
-  type ClusterChanges,
-  type ClusterStep,
-  type ClusterSubject,
-  desiredID,
-  type SpaceSeen,
-  type TriedLogin,
-} from '../observation.ts';
+import { desiredID } from '../identity.ts';
+import type { ClusterChanges, ClusterStep, ClusterSubject, SpaceSeen, TriedLogin } from '../observation.ts';
 import {
   bringing,
   type ClusterDecision,

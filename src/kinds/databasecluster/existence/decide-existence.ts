@@ -8,26 +8,23 @@ import { isSamePlace } from '../../databasespace/place.ts';
 import { untilUnsecuredMs } from '../changes/decide-state.ts';
 import { backupToDeploy } from '../changes/differences.ts';
 import { restingServers, unusableAddress } from '../endpoint.ts';
-import { recordedIn } from '../login/former-secrets.ts';
-import type { Absence } from '../observation.ts';
 import {
   adminSecretName,
-  type ClusterStep,
-  type ClusterSubject,
   createdAtOf,
   desiredID,
   identityOf,
   isFormer,
+  isOnlyObserved,
   isSame,
   NO_CREATION_TIME,
-  type SpaceSeen,
-} from '../observation.ts';
+} from '../identity.ts';
+import { recordedIn } from '../login/former-secrets.ts';
+import type { Absence, ClusterStep, ClusterSubject, SpaceSeen } from '../observation.ts';
 import {
   bringing,
   type ClusterDecision,
   clusterConditions,
   driftOf,
-  isOnlyObserved,
   type Rule,
   shown,
   untilBelieved,

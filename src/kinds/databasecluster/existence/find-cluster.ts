@@ -1,7 +1,8 @@
 import type { Cluster } from '../../../cloud/schema.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import type { SpaceConnection } from '../../databasespace/connection.ts';
-import { type ClusterSubject, createdAtOf, currentID, desiredID, isSame } from '../observation.ts';
+import { createdAtOf, currentID, desiredID, isSame } from '../identity.ts';
+import type { ClusterSubject } from '../observation.ts';
 import { wasDestroyed } from '../present.ts';
 import type { ClusterRecord } from '../record.ts';
 import type { ClusterWorld } from '../world.ts';

@@ -1,6 +1,7 @@
 import { ACCEPT_IDENTITY } from '../../../kube/annotations.ts';
 import { isSamePlace, type Place, placeInFull } from '../../databasespace/place.ts';
-import { type ClusterObservation, type ClusterSubject, currentID, NO_CREATION_TIME } from '../observation.ts';
+import { currentID, NO_CREATION_TIME } from '../identity.ts';
+import type { ClusterObservation, ClusterSubject } from '../observation.ts';
 import type { ClusterWorld } from '../world.ts';
 
 /*

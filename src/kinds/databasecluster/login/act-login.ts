@@ -8,14 +8,8 @@ import { markOf, NEXT_ANNOTATIONS, rotated } from '../../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../../secrets.ts';
 import { confirm, refuseAnothersLogin } from '../act-guard.ts';
 import { endpointOf } from '../endpoint.ts';
-import {
-  adminSecretName,
-  type ClusterStep,
-  type ClusterSubject,
-  currentID,
-  isSame,
-  type UsableLogin,
-} from '../observation.ts';
+import { adminSecretName, currentID, isSame } from '../identity.ts';
+import type { ClusterStep, ClusterSubject, UsableLogin } from '../observation.ts';
 import type { ClusterStatusPatch } from '../present.ts';
 import type { ClusterWorld } from '../world.ts';
 import { heldUsername } from './find-working.ts';

@@ -11,14 +11,8 @@ import { takenWords } from '../../secret-holder.ts';
 import { OWNER_LABEL } from '../../secrets.ts';
 import { earlier } from '../../verification.ts';
 import { changeOf, isChangeUnseen, needsPerson, settled } from '../changes/decide-state.ts';
-import {
-  adminSecretName,
-  type ClusterStep,
-  type ClusterSubject,
-  type LoginObservation,
-  type SpaceSeen,
-  type TriedLogin,
-} from '../observation.ts';
+import { adminSecretName } from '../identity.ts';
+import type { ClusterStep, ClusterSubject, LoginObservation, SpaceSeen, TriedLogin } from '../observation.ts';
 import {
   type ClusterDecision,
   clusterConditions,
