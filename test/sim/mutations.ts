@@ -7,7 +7,7 @@ import { ON_SERVERS } from './mutations-on-servers.ts';
 const RECONCILE = 'runtime/reconcile.ts';
 const EXISTENCE = 'kinds/databasecluster/existence/decide-existence.ts';
 const DELETION = 'kinds/databasecluster/decide-deletion.ts';
-const ACT = 'kinds/databasecluster/act.ts';
+const ACT_EXISTENCE = 'kinds/databasecluster/existence/act-existence.ts';
 const ACT_LOGIN = 'kinds/databasecluster/login/act-login.ts';
 const LOGIN = 'kinds/databasecluster/login/decide-login.ts';
 
@@ -47,7 +47,7 @@ export const MUTATIONS: readonly Mutation[] = [
         'const isAnnounced = status.createdAt === undefined || isWrittenDown(subject, seen, type, nowMs);',
       ],
       [
-        ACT,
+        ACT_EXISTENCE,
         'const { operation } = subject.status;\n  if (operation === undefined) throw',
         'const operation = subject.status.operation ?? { startedAt: new Date(world.clock.now()).toISOString() };\n  if (operation === undefined) throw',
       ],
@@ -64,7 +64,11 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'conflict-is-ours',
     about: 'A cluster that already has the id is treated as our own',
     changes: [
-      [ACT, '  return {};\n', '  return { createdAt: identityOf(cluster), clusterID: id, operation: null };\n'],
+      [
+        ACT_EXISTENCE,
+        '  return {};\n',
+        '  return { createdAt: identityOf(cluster), clusterID: id, operation: null };\n',
+      ],
     ],
     hunt: ['race-for-id'],
   },
@@ -89,7 +93,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'destroy-unseen',
     about: 'A cluster is destroyed without asking the cloud whether it is still the same one',
-    changes: [[ACT, 'if (cluster === undefined || !isSame(subject, cluster) || cluster.status', 'if (cluster?.status']],
+    changes: [
+      [
+        ACT_EXISTENCE,
+        'if (cluster === undefined || !isSame(subject, cluster) || cluster.status',
+        'if (cluster?.status',
+      ],
+    ],
     hunt: ['replaced-at-the-end'],
   },
   {
@@ -306,7 +316,7 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'A cluster is updated twice',
     changes: [
       [
-        ACT,
+        'kinds/databasecluster/changes/act-change.ts',
         'const cluster = await client.update(id, request, signal);',
         'await client.update(id, request, signal);\n    const cluster = await client.update(id, request, signal);',
       ],
