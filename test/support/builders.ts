@@ -220,8 +220,7 @@ export function anObservation(): ObservationBuilder {
     renameTaken: false,
     endpoint: ENDPOINT,
     login: { login: 'settled', verifyInMs: 600_000 },
-    attempted: true,
-    mayLandUntilMs: undefined,
+    mayLandUntilMs: NOW_MS,
     self: 'this-process',
     cloneSource: undefined,
   });

@@ -232,7 +232,7 @@ const cases: readonly Case[] = [
   {
     name: 'leaves a cluster that it never asked for',
     given: unanswered('Delete'),
-    seen: running.with({ attempted: false }).seen,
+    seen: running.with({ mayLandUntilMs: undefined }).seen,
     thus: { steps: ['DeleteSecret'], released: true },
   },
   ...['Delete', 'Suspend'].map(

@@ -69,9 +69,7 @@ export interface SpaceSeen {
   /** Where the server is; undefined while none runs. */
   readonly endpoint: string | undefined;
   readonly login: LoginObservation;
-  /** Whether the operation in the status may already have been requested from the cloud. */
-  readonly attempted: boolean;
-  /** Until when (wall clock) a call whose answer was lost may still take effect; undefined: none was made. */
+  /** Until when (wall clock) the call that the status announces may still take effect; undefined: it was surely never made. */
   readonly mayLandUntilMs: number | undefined;
   /** Names this process. */
   readonly self: string;

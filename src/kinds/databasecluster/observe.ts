@@ -64,7 +64,6 @@ export async function observeCluster(
     canDestroy: connection.client.canDestroy,
     id,
     claimedBy: firstClaimant(world, subject, id),
-    attempted: world.memory.attempts.maybeMade(subject.key, subject.status.operation),
     mayLandUntilMs: mayLandUntilMs(world, subject),
     self: world.memory.attempts.self,
     cluster,

@@ -84,7 +84,7 @@ function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     const message =
       `Cluster "${seen.id}" has vanished from ${seen.place}${lookalikesOf(seen)}. A new one would be empty, so none is created: restore it in ` +
       `the cloud, or ${anew}delete this object`;
-    const isOff = status.operation !== undefined && !seen.attempted;
+    const isOff = status.operation !== undefined && seen.mayLandUntilMs === undefined;
     return {
       conditions: say(stalled('ClusterMissing', message)),
       retry: 'slowly',
@@ -272,9 +272,9 @@ export function acceptedBackup({ spec, status }: ClusterSubject) {
  * Whether the cluster came from the recorded call whose answer we do not have. The id was free before that was recorded. So
  * if the call may have been made, a cluster created since, with exactly the properties that were asked for, is that one.
  */
-export function isFromOperation({ spec, status }: ClusterSubject, { cluster, attempted }: SpaceSeen): boolean {
+export function isFromOperation({ spec, status }: ClusterSubject, { cluster, mayLandUntilMs }: SpaceSeen): boolean {
   const { operation } = status;
-  if (operation === undefined || operation.target !== cluster?.id || !attempted) return false;
+  if (operation === undefined || operation.target !== cluster?.id || mayLandUntilMs === undefined) return false;
   if (cluster.createdAt !== undefined && cluster.createdAt < Date.parse(operation.startedAt) - CLOCK_SKEW_MS)
     return false;
   if (operation.type === 'Clone') return true;
