@@ -10,7 +10,7 @@ import type { ClusterWorld } from '../world.ts';
  */
 
 /** What to report if the space has moved away from a cluster that is, or may be, in the former place; undefined: it has not. */
-export function hasMoved(
+export function moveOf(
   { memory }: Pick<ClusterWorld, 'memory'>,
   subject: ClusterSubject,
   now: Place,
