@@ -42,9 +42,9 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'A deploy is not announced in the status before the call',
     changes: [
       [
-        EXISTENCE,
+        'kinds/databasecluster/existence/decide-absent.ts',
         'const isAnnounced = isWrittenDown(subject, seen, type, nowMs);',
-        'const isAnnounced = status.createdAt === undefined || isWrittenDown(subject, seen, type, nowMs);',
+        'const isAnnounced = subject.status.createdAt === undefined || isWrittenDown(subject, seen, type, nowMs);',
       ],
       [
         ACT_EXISTENCE,

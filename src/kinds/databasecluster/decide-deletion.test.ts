@@ -13,7 +13,7 @@ import {
 } from '../../../test/support/builders.ts';
 import { decideCluster } from './decide.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
-import { LOOKED_FOR_MS } from './existence/decide-existence.ts';
+import { LOOKED_FOR_MS } from './existence/decide-absent.ts';
 import type { ClusterObservation } from './observation.ts';
 
 interface Case {

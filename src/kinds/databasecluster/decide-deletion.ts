@@ -2,7 +2,8 @@ import { ABANDON, LET_GO } from '../../kube/annotations.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
 import { placeName } from '../databasespace/place.ts';
-import { isFromOperation, isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './existence/decide-existence.ts';
+import { isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './existence/decide-absent.ts';
+import { isFromOperation } from './existence/decide-existence.ts';
 import { createdAtOf, currentID, desiredID, identityOf, isFormer, isOurs, owns } from './identity.ts';
 import type { ClusterObservation, ClusterStep, ClusterSubject, SpaceSeen } from './observation.ts';
 import {
