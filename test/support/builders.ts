@@ -211,8 +211,7 @@ export class ObservationBuilder {
 export function anObservation(): ObservationBuilder {
   return new ObservationBuilder({
     space: 'seen',
-    place: 'space "production" of team "acme"',
-    at: PLACE,
+    place: PLACE,
     canDestroy: true,
     id: 'orders',
     cluster: aCloudCluster(),

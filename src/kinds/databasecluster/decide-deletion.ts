@@ -137,7 +137,7 @@ function claimed(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | un
   if (!isFormer(subject, cluster) && !isFromOperation(subject, seen)) return undefined;
   return {
     conditions: 'keep',
-    status: { createdAt: identityOf(cluster), clusterID: cluster.id, place: seen.at, operation: null, former: null },
+    status: { createdAt: identityOf(cluster), clusterID: cluster.id, place: seen.place, operation: null, former: null },
     requeueAfterMs: 0,
   };
 }
@@ -177,7 +177,7 @@ function isMissed(subject: ClusterSubject): boolean {
 function tellLeft(subject: ClusterSubject, seen: SpaceSeen, end: string): readonly ClusterStep[] {
   const { id, place, cluster, claimedBy } = seen;
   if (cluster !== undefined || claimedBy !== undefined || !isMissed(subject)) return [];
-  const message = `Cluster "${id}" in ${place} was to be ${end} with this object, but the cloud does not show it: it is treated as gone, and Mooring does nothing more about it. If it comes back, deal with it in the cloud's console`;
+  const message = `Cluster "${id}" in ${placeName(place)} was to be ${end} with this object, but the cloud does not show it: it is treated as gone, and Mooring does nothing more about it. If it comes back, deal with it in the cloud's console`;
   return [{ do: 'TellLeft', id, message }];
 }
 

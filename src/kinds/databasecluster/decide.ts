@@ -61,8 +61,8 @@ function decideSeen(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cl
 /** The space has moved, and its owner said that the cluster has too: record that before anything is done there. */
 function decideFollowed({ status }: ClusterSubject, seen: ClusterObservation): ClusterDecision | undefined {
   if (seen.space !== 'seen' || status.createdAt === undefined || status.place === undefined) return undefined;
-  if (isSamePlace(status.place, seen.at)) return undefined;
-  return { conditions: 'keep', status: { place: seen.at }, requeueAfterMs: 0 };
+  if (isSamePlace(status.place, seen.place)) return undefined;
+  return { conditions: 'keep', status: { place: seen.place }, requeueAfterMs: 0 };
 }
 
 /** Records a creation time that the cloud reports only now, before a Secret uses it to say whose login it holds. */
@@ -85,7 +85,7 @@ function withShown(
   const ours = isOurs(subject, seen);
   if (!gone && !ours) return decision;
   const { rotateEvery } = subject.spec.adminCredentials ?? {};
-  const known = ours ? { place: seen.at, ...correctedRotation(subject, rotateEvery, nowMs) } : {};
+  const known = ours ? { place: seen.place, ...correctedRotation(subject, rotateEvery, nowMs) } : {};
   return { ...decision, status: { ...shown(seen), ...known, drift: driftOf(subject, seen), ...decision.status } };
 }
 

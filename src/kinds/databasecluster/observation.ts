@@ -45,10 +45,8 @@ export interface Absence {
 
 export interface SpaceSeen {
   readonly space: 'seen';
-  /** `space "production" of team "acme"`. */
-  readonly place: string;
-  /** The same, as the status records it. */
-  readonly at: Place;
+  /** Where the space is now. */
+  readonly place: Place;
   readonly canDestroy: boolean;
   /** The id that was looked for. */
   readonly id: string;

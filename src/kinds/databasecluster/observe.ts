@@ -1,7 +1,6 @@
 import type { Cluster } from '../../cloud/schema.ts';
 import { isStatusConditionTrue } from '../../kube/condition.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
-import { placeName } from '../databasespace/place.ts';
 import { dependentsFirst } from '../dependents-first.ts';
 import { stateNotShown } from './changes/not-shown.ts';
 import { destroys, needsCloudToGo } from './decide-deletion.ts';
@@ -44,8 +43,7 @@ export async function observeCluster(
   const endpoint = cluster === undefined || goes ? undefined : endpointOf(connection, subject, cluster);
   const seen = {
     space: 'seen',
-    place: placeName(connection.place),
-    at: connection.place,
+    place: connection.place,
     canDestroy: connection.client.canDestroy,
     id,
     claimedBy: firstClaimant(world, subject, id),

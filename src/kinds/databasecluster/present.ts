@@ -1,6 +1,7 @@
 import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import { particulars, reconciling } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
+import { placeName } from '../databasespace/place.ts';
 import { type Rotation, rotationAt } from '../rotation.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { differences, inWords, unreported } from './changes/differences.ts';
@@ -254,17 +255,17 @@ function synced(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
     type,
     status: 'False',
     reason: 'Deploying',
-    message: `Cluster "${seen.id}" in ${seen.place} is not created yet`,
+    message: `Cluster "${seen.id}" in ${placeName(seen.place)} is not created yet`,
   };
   if (seen.cluster === undefined && isBeingCreated(subject, seen)) return notYet;
   if (seen.cluster === undefined) {
-    const none = `There is no cluster "${seen.id}" in ${seen.place}`;
+    const none = `There is no cluster "${seen.id}" in ${placeName(seen.place)}`;
     if (!wasDestroyed(subject)) return { type, status: 'False', reason: 'ClusterMissing', message: none };
     const message = `${none} any more: it was being destroyed when it was last seen`;
     return { type, status: 'False', reason: 'ClusterDestroyed', message };
   }
   if (!isOurs(subject, seen)) {
-    const message = `Cluster "${seen.id}" in ${seen.place} is not this object's`;
+    const message = `Cluster "${seen.id}" in ${placeName(seen.place)} is not this object's`;
     return { type, status: 'False', reason: 'ClusterNotOurs', message };
   }
   const differing = differences(subject, seen.cluster);

@@ -1,7 +1,7 @@
 import { findStatusCondition } from '../../../kube/condition.ts';
 import { failing, reconciling, stalled } from '../../../kube/summary.ts';
 import { isTriedAgain } from '../../attempts.ts';
-import { isSamePlace } from '../../databasespace/place.ts';
+import { isSamePlace, placeName } from '../../databasespace/place.ts';
 import { desiredID, NO_CREATION_TIME } from '../identity.ts';
 import { recordedIn } from '../login/former-secrets.ts';
 import type { Absence, ClusterStep, ClusterSubject, SpaceSeen } from '../observation.ts';
@@ -21,7 +21,7 @@ export function decideAbsent(subject: ClusterSubject, seen: SpaceSeen, nowMs: nu
   if (hasVanished && (spec.recreatePolicy === 'Never' || seen.lookalikes.length > 0)) {
     const anew = never === undefined ? 'set recreatePolicy: Always for an empty one, or ' : '';
     const message =
-      `Cluster "${seen.id}" has vanished from ${seen.place}${lookalikesOf(seen)}. A new one would be empty, so none is created: restore it in ` +
+      `Cluster "${seen.id}" has vanished from ${placeName(seen.place)}${lookalikesOf(seen)}. A new one would be empty, so none is created: restore it in ` +
       `the cloud, or ${anew}delete this object`;
     // Another was about to be created, and was surely not asked for yet.
     const isOff = status.operation !== undefined && seen.mayLandUntilMs === undefined;
@@ -32,7 +32,7 @@ export function decideAbsent(subject: ClusterSubject, seen: SpaceSeen, nowMs: nu
     };
   }
   if (never !== undefined) {
-    const message = `There is no cluster "${seen.id}" in ${seen.place}, and none is created with ${never}: create it there, or check clusterID`;
+    const message = `There is no cluster "${seen.id}" in ${placeName(seen.place)}, and none is created with ${never}: create it there, or check clusterID`;
     return { conditions: say(stalled('ClusterNotFound', message)), retry: 'slowly' };
   }
   return created(subject, seen, nowMs);
@@ -41,7 +41,7 @@ export function decideAbsent(subject: ClusterSubject, seen: SpaceSeen, nowMs: nu
 /** None has existed, or another is to take its place. */
 function created(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const say = (summary: ReturnType<typeof stalled>) => [...summary, ...clusterConditions(subject, seen)];
-  const message = `Cluster "${seen.id}" is being created in ${seen.place}`;
+  const message = `Cluster "${seen.id}" is being created in ${placeName(seen.place)}`;
   const { cloneSource } = seen;
   if (cloneSource?.is === 'unusable')
     return { conditions: say(stalled(cloneSource.reason, cloneSource.message)), retry: 'slowly' };
@@ -65,7 +65,7 @@ type Creation = 'Deploy' | 'Clone';
 function isWrittenDown(subject: ClusterSubject, seen: SpaceSeen, type: Creation, nowMs: number): boolean {
   const { operation, place, createdAt } = subject.status;
   if (operation?.target !== seen.id || operation.type !== type || createdAt !== undefined) return false;
-  if (place !== undefined && !isSamePlace(place, seen.at)) return false;
+  if (place !== undefined && !isSamePlace(place, seen.place)) return false;
   // What may still come under an earlier id is waited for.
   return operation.target === desiredID(subject) || (seen.mayLandUntilMs ?? 0) > nowMs;
 }
@@ -87,7 +87,7 @@ function writeDown(
       : [...reconciling('Deploying', message), ...clusterConditions(withoutLogin(subject), seen)],
     status: {
       operation: { type, target: desiredID(subject), startedAt: new Date(nowMs).toISOString(), by: seen.self },
-      place: seen.at,
+      place: seen.place,
       createdAt: null,
       ...(createdAt === undefined ? {} : formerOf(subject, seen.id)),
       observed: null,
@@ -132,7 +132,7 @@ function awaited(subject: ClusterSubject, seen: SpaceSeen, absence: Absence): Cl
 
 /** Says that it is looked for. The caller adds what follows if it is not found. */
 export function lookedForWords({ id, place }: SpaceSeen, { since, until }: Absence): string {
-  return `Cluster "${id}" has not been seen in ${place} since ${since}, perhaps because the cloud is slow to show it: Mooring keeps looking. If it does not appear by ${until},`;
+  return `Cluster "${id}" has not been seen in ${placeName(place)} since ${since}, perhaps because the cloud is slow to show it: Mooring keeps looking. If it does not appear by ${until},`;
 }
 
 /** Whether it was once looked for long enough, and no other follows it. Waiting again, as a new process would, is no news. */

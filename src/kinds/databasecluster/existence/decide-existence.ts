@@ -3,6 +3,7 @@ import { ACCEPT_IDENTITY } from '../../../kube/annotations.ts';
 import { type ConditionUpdate, findStatusCondition } from '../../../kube/condition.ts';
 import { failing, reconciling, retrying, stalled } from '../../../kube/summary.ts';
 import { addressWords } from '../../databasespace/connection.ts';
+import { placeName } from '../../databasespace/place.ts';
 import { untilUnsecuredMs } from '../changes/decide-state.ts';
 import { backupToDeploy } from '../changes/differences.ts';
 import { restingServers, unusableAddress } from '../endpoint.ts';
@@ -71,7 +72,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
       drift: driftOf(claimed, seen),
       createdAt,
       observedOnly: spec.managementPolicy === 'Observe' ? true : null,
-      place: seen.at,
+      place: seen.place,
       operation: null,
       ...(subject.status.former === undefined ? {} : { former: null }),
       // None is written for a cluster that is only observed.
@@ -82,17 +83,20 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
     },
     requeueAfterMs: 0,
   });
-  if (isFormer(subject, cluster)) return claim(`exists again in ${seen.place}`, { observedOnly: null });
+  if (isFormer(subject, cluster)) return claim(`exists again in ${placeName(seen.place)}`, { observedOnly: null });
   // What this object asked for is its own, even if it only observes by now.
   if (isFromOperation(subject, seen))
-    return claim(`is being created in ${seen.place}`, { backup: acceptedBackup(subject), observedOnly: null });
+    return claim(`is being created in ${placeName(seen.place)}`, {
+      backup: acceptedBackup(subject),
+      observedOnly: null,
+    });
   if (cluster.status === 'destroying') return outgoing(subject, seen);
   if (spec.adoptionPolicy !== 'Never' || spec.managementPolicy === 'Observe') {
     const doing = spec.managementPolicy === 'Observe' ? 'observed from now on' : 'being taken over';
-    return claim(`exists in ${seen.place}, and is ${doing}`, { backup: null });
+    return claim(`exists in ${placeName(seen.place)}, and is ${doing}`, { backup: null });
   }
   const message =
-    `Cluster "${seen.id}" exists in ${seen.place}, created ${createdAtOf(cluster) ?? 'at an unknown time'}, but not by this object: it is left alone. ` +
+    `Cluster "${seen.id}" exists in ${placeName(seen.place)}, created ${createdAtOf(cluster) ?? 'at an unknown time'}, but not by this object: it is left alone. ` +
     'Choose another clusterID, or set adoptionPolicy: IfExists to take it over';
   return {
     conditions: [...stalled('ClusterIDInUse', message), ...clusterConditions(subject, seen)],
@@ -108,7 +112,7 @@ function outgoing(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
     never === undefined
       ? 'Mooring waits until it is gone, and then creates one'
       : `It is not taken over, and none is created with ${never}: create one there when it is gone, or check clusterID`;
-  const message = `Cluster "${seen.id}" in ${seen.place} was not created by this object, and is being destroyed. ${then}`;
+  const message = `Cluster "${seen.id}" in ${placeName(seen.place)} was not created by this object, and is being destroyed. ${then}`;
   return {
     conditions: [...reconciling('Destroying', message), ...clusterConditions(subject, seen)],
     status: NOT_OURS,
@@ -156,7 +160,7 @@ function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
   }
   const instead = accepted === undefined ? '' : `, not ${JSON.stringify(accepted.slice(0, 80))} as now`;
   const message =
-    `Cluster "${seen.id}" in ${seen.place} is not the same cluster as before: it was created ${createdAt}, ours ` +
+    `Cluster "${seen.id}" in ${placeName(seen.place)} is not the same cluster as before: it was created ${createdAt}, ours ` +
     `${subject.status.createdAt}. It is left alone. To take it over, annotate ${ACCEPT_IDENTITY}=${createdAt}${instead}${lookalikesOf(seen)}`;
   return {
     conditions: [...stalled('IdentityChanged', message), ...clusterConditions(subject, seen)],
@@ -207,7 +211,7 @@ function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
     case 'suspended':
       return undefined;
     case 'starting':
-      return wait('Deploying', `Cluster "${seen.id}" is being created in ${seen.place}`);
+      return wait('Deploying', `Cluster "${seen.id}" is being created in ${placeName(seen.place)}`);
     case 'suspending':
       return brought('Suspending', 'suspended');
     case 'resuming':
