@@ -186,7 +186,7 @@ export const MUTATIONS: readonly Mutation[] = [
       [
         ACT_LOGIN,
         "  const { namespace = '', name } = subject.metadata;\n  const asked =",
-        "  await connection.logins(serverOf(connection, subject).endpoint, currentID(subject)).setPassword(pick(known, from === 'held' ? 'factory' : from), data.username, data.nextPassword, signal);\n  const { namespace = '', name } = subject.metadata;\n  const asked =",
+        "  await connection.logins(serverOf(work).endpoint, currentID(subject)).setPassword(pick(known, from === 'held' ? 'factory' : from), data.username, data.nextPassword, work.signal);\n  const { namespace = '', name } = subject.metadata;\n  const asked =",
       ],
     ],
     hunt: ['deploy'],
