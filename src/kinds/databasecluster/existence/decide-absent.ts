@@ -1,4 +1,4 @@
-import { findStatusCondition } from '../../../kube/condition.ts';
+import { type ConditionUpdate, findStatusCondition } from '../../../kube/condition.ts';
 import { failing, reconciling, stalled } from '../../../kube/summary.ts';
 import { isTriedAgain } from '../../attempts.ts';
 import { isSamePlace, placeName } from '../../databasespace/place.ts';
@@ -13,7 +13,7 @@ export const LOOKED_FOR_MS = 5_000;
 /** There is no cluster, or none is to be seen: it is waited for, reported, or created. */
 export function decideAbsent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { spec, status } = subject;
-  const say = (summary: ReturnType<typeof stalled>) => [...summary, ...clusterConditions(subject, seen)];
+  const say = (summary: readonly ConditionUpdate[]) => [...summary, ...clusterConditions(subject, seen)];
   const never = neverCreates(subject);
   if (seen.absence !== undefined && !isTakenForGone(subject)) return awaited(subject, seen, seen.absence);
   // Also if another was about to be created in its place: the policy counts as it is now.
@@ -40,7 +40,7 @@ export function decideAbsent(subject: ClusterSubject, seen: SpaceSeen, nowMs: nu
 
 /** None has existed, or another is to take its place. */
 function created(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
-  const say = (summary: ReturnType<typeof stalled>) => [...summary, ...clusterConditions(subject, seen)];
+  const say = (summary: readonly ConditionUpdate[]) => [...summary, ...clusterConditions(subject, seen)];
   const message = `Cluster "${seen.id}" is being created in ${placeName(seen.place)}`;
   const { cloneSource } = seen;
   if (cloneSource?.is === 'unusable')

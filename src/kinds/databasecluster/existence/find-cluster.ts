@@ -8,7 +8,7 @@ import type { ClusterRecord } from '../record.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claimantsOf } from './claimants.ts';
 
-export interface Found {
+interface Found {
   /** The id that it was found under, or looked for under. */
   readonly id: string;
   readonly cluster: Cluster | undefined;

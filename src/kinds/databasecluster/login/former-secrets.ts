@@ -74,7 +74,7 @@ function isVerified(subject: ClusterSubject): boolean {
 }
 
 /** What becomes of the Secrets besides the wanted one once the login works. */
-export interface LeftSecrets {
+interface LeftSecrets {
   /** They can be deleted, in this order: at any moment, what is left of them can still be found. */
   readonly retire?: readonly string[];
   /** For how much longer a running call may give the login to one of them. */
