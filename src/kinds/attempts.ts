@@ -52,6 +52,11 @@ export class Attempts {
     return this.#last.get(key)?.startedAt !== operation.startedAt;
   }
 
+  /** Whether the call may have been made, here or by another process. Undefined: none was written down. */
+  maybeMade(key: ObjectKey, operation: WrittenDown | undefined): boolean {
+    return operation !== undefined && !this.neverMade(key, operation);
+  }
+
   /** When the call may last have been made, by the wall clock; undefined: it surely never was. */
   lastMadeAtMs(key: ObjectKey, operation: WrittenDown): number | undefined {
     if (this.neverMade(key, operation)) return undefined;

@@ -17,7 +17,7 @@ export interface ConfigMaps {
 }
 
 /** The ConfigMaps as last seen, metadata only. */
-export interface ConfigMapCache {
+interface ConfigMapCache {
   get(key: ObjectKey): AnyObject | undefined;
 }
 

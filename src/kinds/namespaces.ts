@@ -2,7 +2,7 @@ import type { Immutable } from '../base/immutable.ts';
 import { RECONCILE_AT } from '../kube/annotations.ts';
 
 /** `allowedNamespaces`, as in Gateway API; absent: Same. */
-export type AllowedNamespaces = Immutable<{
+type AllowedNamespaces = Immutable<{
   from: 'Same' | 'All' | 'Selector';
   selector?: LabelSelector | undefined;
 }>;

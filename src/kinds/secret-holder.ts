@@ -31,7 +31,7 @@ export function otherHolder(
 }
 
 /** For people, after "Secret ... belongs to". */
-export function holderWords({ kind, name }: SecretHolder): string {
+function holderWords({ kind, name }: SecretHolder): string {
   return name === undefined ? `another ${kind}` : `${kind} "${name}"`;
 }
 

@@ -1,6 +1,6 @@
 import type { Cluster } from '../cloud/schema.ts';
 import { DATABASE_EXISTS, databaseName } from '../kinds/database/observation.ts';
-import { adminSecretName, createdAtOf, desiredID, identityOf, isSame } from '../kinds/databasecluster/observation.ts';
+import { adminSecretName, createdAtOf, desiredID, identityOf, isSame } from '../kinds/databasecluster/identity.ts';
 import { USER_EXISTS, usernameOf } from '../kinds/databaseuser/observation.ts';
 import { ADMIN_ANNOTATIONS, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
 import { clusterKeyOf } from '../kinds/server/access.ts';

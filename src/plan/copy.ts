@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { adminSecretName } from '../kinds/databasecluster/observation.ts';
+import { adminSecretName } from '../kinds/databasecluster/identity.ts';
 import { newSecret, wantedSecret } from '../kinds/databaseuser/content.ts';
 import { MANAGED_BY, type NewSecret, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
 import type { AnyObject, Resource } from '../kube/api.ts';

@@ -1,5 +1,5 @@
 import { databaseDefinition } from '../kinds/database/schema.ts';
-import { adminSecretName } from '../kinds/databasecluster/observation.ts';
+import { adminSecretName } from '../kinds/databasecluster/identity.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';

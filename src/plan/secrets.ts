@@ -1,4 +1,4 @@
-import { adminSecretName } from '../kinds/databasecluster/observation.ts';
+import { adminSecretName } from '../kinds/databasecluster/identity.ts';
 import { connectionSecretName } from '../kinds/databaseuser/observation.ts';
 import { readSecret, type SecretContents } from '../kinds/secrets.ts';
 import { type KubeApi, KubeError, SECRETS } from '../kube/api.ts';

@@ -10,7 +10,7 @@ export const OF_CLUSTERS: readonly Mutation[] = [
     about: 'Which Secret has the first login is written down only after the login was verified',
     changes: [
       [
-        'kinds/databasecluster/act.ts',
+        'kinds/databasecluster/existence/act-existence.ts',
         'unverifiedSecretName: adminSecretName(subject)',
         'backup: acceptedBackup(subject)',
       ],

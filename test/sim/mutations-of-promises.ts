@@ -85,7 +85,13 @@ export const OF_PROMISES: readonly Mutation[] = [
   {
     name: 'recreate-unasked',
     about: 'A cluster that vanished is replaced by an empty one, whatever recreatePolicy says',
-    changes: [[EXISTENCE, "(spec.recreatePolicy === 'Never' || seen", "(spec.recreatePolicy === 'Ask' || seen"]],
+    changes: [
+      [
+        'kinds/databasecluster/existence/decide-absent.ts',
+        "(spec.recreatePolicy === 'Never' || seen",
+        "(spec.recreatePolicy === 'Ask' || seen",
+      ],
+    ],
     hunt: ['vanished'],
   },
   {

@@ -7,7 +7,7 @@ import { ON_SERVERS } from './mutations-on-servers.ts';
 const RECONCILE = 'runtime/reconcile.ts';
 const EXISTENCE = 'kinds/databasecluster/existence/decide-existence.ts';
 const DELETION = 'kinds/databasecluster/decide-deletion.ts';
-const ACT = 'kinds/databasecluster/act.ts';
+const ACT_EXISTENCE = 'kinds/databasecluster/existence/act-existence.ts';
 const ACT_LOGIN = 'kinds/databasecluster/login/act-login.ts';
 const LOGIN = 'kinds/databasecluster/login/decide-login.ts';
 
@@ -42,12 +42,12 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'A deploy is not announced in the status before the call',
     changes: [
       [
-        EXISTENCE,
+        'kinds/databasecluster/existence/decide-absent.ts',
         'const isAnnounced = isWrittenDown(subject, seen, type, nowMs);',
-        'const isAnnounced = status.createdAt === undefined || isWrittenDown(subject, seen, type, nowMs);',
+        'const isAnnounced = subject.status.createdAt === undefined || isWrittenDown(subject, seen, type, nowMs);',
       ],
       [
-        ACT,
+        ACT_EXISTENCE,
         'const { operation } = subject.status;\n  if (operation === undefined) throw',
         'const operation = subject.status.operation ?? { startedAt: new Date(world.clock.now()).toISOString() };\n  if (operation === undefined) throw',
       ],
@@ -64,7 +64,11 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'conflict-is-ours',
     about: 'A cluster that already has the id is treated as our own',
     changes: [
-      [ACT, '  return {};\n', '  return { createdAt: identityOf(cluster), clusterID: id, operation: null };\n'],
+      [
+        ACT_EXISTENCE,
+        '  return {};\n',
+        '  return { createdAt: identityOf(cluster), clusterID: id, operation: null };\n',
+      ],
     ],
     hunt: ['race-for-id'],
   },
@@ -79,7 +83,7 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'A cluster is recognized by its id alone',
     changes: [
       [
-        'kinds/databasecluster/observation.ts',
+        'kinds/databasecluster/identity.ts',
         'return createdAt === undefined || createdAt === status.createdAt || isNotTold;',
         'return createdAt !== status.createdAt || true;',
       ],
@@ -89,7 +93,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'destroy-unseen',
     about: 'A cluster is destroyed without asking the cloud whether it is still the same one',
-    changes: [[ACT, 'if (cluster === undefined || !isSame(subject, cluster) || cluster.status', 'if (cluster?.status']],
+    changes: [
+      [
+        ACT_EXISTENCE,
+        'if (cluster === undefined || !isSame(subject, cluster) || cluster.status',
+        'if (cluster?.status',
+      ],
+    ],
     hunt: ['replaced-at-the-end'],
   },
   {
@@ -102,11 +112,15 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'one-list-is-enough',
     about: 'A cluster that is missing from one List counts as gone',
     changes: [
-      ['kinds/databasecluster/existence/find-cluster.ts', 'return subject.status.createdAt !== undefined ||', 'return'],
+      [
+        'kinds/databasecluster/existence/find-cluster.ts',
+        'former !== undefined || createdAt !== undefined ||',
+        'former !== undefined ||',
+      ],
       // Other safeguards against that: an absence must last, and a former cluster is recognized.
       ['kinds/databasecluster/existence/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
       [
-        'kinds/databasecluster/observation.ts',
+        'kinds/databasecluster/identity.ts',
         'former.createdAt !== createdAtOf(cluster)) return',
         'former.createdAt) return',
       ],
@@ -172,7 +186,7 @@ export const MUTATIONS: readonly Mutation[] = [
       [
         ACT_LOGIN,
         "  const { namespace = '', name } = subject.metadata;\n  const asked =",
-        "  await connection.logins(serverOf(connection, subject).endpoint, currentID(subject)).setPassword(pick(known, from === 'held' ? 'factory' : from), data.username, data.nextPassword, signal);\n  const { namespace = '', name } = subject.metadata;\n  const asked =",
+        "  await connection.logins(serverOf(work).endpoint, currentID(subject)).setPassword(pick(known, from === 'held' ? 'factory' : from), data.username, data.nextPassword, work.signal);\n  const { namespace = '', name } = subject.metadata;\n  const asked =",
       ],
     ],
     hunt: ['deploy'],
@@ -302,7 +316,7 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'A cluster is updated twice',
     changes: [
       [
-        ACT,
+        'kinds/databasecluster/changes/act-change.ts',
         'const cluster = await client.update(id, request, signal);',
         'await client.update(id, request, signal);\n    const cluster = await client.update(id, request, signal);',
       ],

@@ -211,8 +211,7 @@ export class ObservationBuilder {
 export function anObservation(): ObservationBuilder {
   return new ObservationBuilder({
     space: 'seen',
-    place: 'space "production" of team "acme"',
-    at: PLACE,
+    place: PLACE,
     canDestroy: true,
     id: 'orders',
     cluster: aCloudCluster(),
@@ -220,8 +219,7 @@ export function anObservation(): ObservationBuilder {
     renameTaken: false,
     endpoint: ENDPOINT,
     login: { login: 'settled', verifyInMs: 600_000 },
-    attempted: true,
-    mayLandUntilMs: undefined,
+    mayLandUntilMs: NOW_MS,
     self: 'this-process',
     cloneSource: undefined,
   });

@@ -49,10 +49,10 @@ export function firstClaimant(
 export function isMadeForAnother(
   { metadata: { uid } }: DatabaseRecord,
   others: Iterable<KubeObject | undefined>,
-  attempts: Pick<Attempts, 'neverMade'>,
+  attempts: Pick<Attempts, 'maybeMade'>,
 ): boolean {
   const isMadeFor = ({ metadata, status: { name, operation } }: DatabaseRecord) =>
-    name !== undefined || (operation !== undefined && !attempts.neverMade(keyOf({ metadata }), operation));
+    name !== undefined || attempts.maybeMade(keyOf({ metadata }), operation);
   const records = [...others].map(recordOf).filter((record) => record !== undefined);
   return records.some((record) => record.metadata.uid !== uid && !hasLetGo(record.metadata) && isMadeFor(record));
 }

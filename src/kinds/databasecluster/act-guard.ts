@@ -1,33 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TransientError } from '../../base/errors.ts';
 import type { Cluster } from '../../cloud/schema.ts';
-import { ApiError } from '../../http/api-error.ts';
 import { ACCEPT_IDENTITY } from '../../kube/annotations.ts';
 import { confirm as confirmObject } from '../confirm.ts';
-import type { SpaceConnection } from '../databasespace/connection.ts';
 import type { Login } from '../secrets.ts';
 import { differences } from './changes/differences.ts';
-import { spaceKeyOf } from './existence/claimants.ts';
 import { askFor } from './existence/find-cluster.ts';
+import { currentID, isSame } from './identity.ts';
 import { isFactorys, type KnownLogins } from './login/known-logins.ts';
-import { type ClusterSubject, currentID, isSame } from './observation.ts';
+import type { ClusterSubject } from './observation.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
-import type { ClusterWorld } from './world.ts';
+import type { LocalWork, Work } from './work.ts';
 
 /* What is checked right before an effect: a cache and a List may be older than what matters. */
 
 /** Reads the object once more before anything is created, changed or ended. */
-export function confirm(world: ClusterWorld, subject: ClusterSubject, signal: AbortSignal): Promise<void> {
+export function confirm({ world, subject, signal }: LocalWork): Promise<void> {
   return confirmObject(world.api, DATABASE_CLUSTERS, subject, signal, [ACCEPT_IDENTITY]);
 }
 
 /** The cluster as the cloud, asked now, shows it; undefined: there is none, which is taken in as well. */
-export async function lookAgain(
-  world: ClusterWorld,
-  { client, poller }: SpaceConnection,
-  id: string,
-  signal: AbortSignal,
-): Promise<Cluster | undefined> {
+export async function lookAgain({ world, connection, signal }: Work, id: string): Promise<Cluster | undefined> {
+  const { client, poller } = connection;
   const askedAt = world.clock.monotonic();
   const cluster = await client.get(id, signal);
   poller.learn(id, cluster, askedAt);
@@ -35,15 +29,10 @@ export async function lookAgain(
 }
 
 /** Whether the cloud, asked now, shows the cluster as it was when the step was decided. If not, the next pass decides again. */
-export async function isAsDecidedOn(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  id: string,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function isAsDecidedOn(work: Work, id: string): Promise<boolean> {
+  const { subject, connection } = work;
   const known = connection.poller.get(id);
-  const live = await lookAgain(world, connection, id, signal);
+  const live = await lookAgain(work, id);
   return (
     known !== undefined &&
     live !== undefined &&
@@ -64,50 +53,15 @@ function hadAnother({ status }: ClusterSubject, { current, factory }: KnownLogin
  * another one worked before, throws unless the cloud says that the cluster is still the same: somebody may have created another
  * one in its place, at the same address, since the last List.
  */
-export async function refuseAnothersLogin(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  known: KnownLogins,
-  login: Login,
-  signal: AbortSignal,
-): Promise<void> {
-  if (!isFactorys(login, known.factory) || !hadAnother(subject, known)) return;
-  const id = currentID(subject);
-  if (await isAsDecidedOn(world, subject, connection, id, signal)) return;
+export async function refuseAnothersLogin(work: Work, known: KnownLogins, login: Login): Promise<void> {
+  if (!isFactorys(login, known.factory) || !hadAnother(work.subject, known)) return;
+  const id = currentID(work.subject);
+  if (await isAsDecidedOn(work, id)) return;
   const message = `The login that new clusters come with works at cluster "${id}", which is not the same cluster as before, or has changed: no password is replaced, and Mooring checks it again`;
   throw new TransientError('ClusterChanged', message);
 }
 
 /** Asks the cloud whether the id is free. If not, the next pass sees whose it is. */
-export async function isFree(
-  world: ClusterWorld,
-  connection: SpaceConnection,
-  id: string,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function isFree({ world, connection, signal }: Work, id: string): Promise<boolean> {
   return (await askFor(world, connection, id, signal)) === undefined;
-}
-
-/**
- * Returns the versions that the cloud has if it surely lacks the requested one; undefined: it may have it. The space's list may
- * be old, so the cloud is asked before a person is told. If it does not answer, it judges the deploy itself.
- */
-export async function versionsWithout(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  { client }: SpaceConnection,
-  signal: AbortSignal,
-): Promise<readonly string[] | undefined> {
-  const { version } = subject.spec;
-  const lacksIt = (versions: readonly string[]) =>
-    version !== undefined && version !== 'latest' && versions.length > 0 && !versions.includes(version);
-  if (!lacksIt(world.space(spaceKeyOf(subject))?.versions ?? [])) return undefined;
-  try {
-    const versions = await client.versions(signal);
-    return lacksIt(versions) ? versions : undefined;
-  } catch (error) {
-    if (error instanceof ApiError) return undefined;
-    throw error;
-  }
 }

@@ -13,7 +13,7 @@ import {
 } from '../../../test/support/builders.ts';
 import { decideCluster } from './decide.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
-import { LOOKED_FOR_MS } from './existence/decide-existence.ts';
+import { LOOKED_FOR_MS } from './existence/decide-absent.ts';
 import type { ClusterObservation } from './observation.ts';
 
 interface Case {
@@ -232,7 +232,7 @@ const cases: readonly Case[] = [
   {
     name: 'leaves a cluster that it never asked for',
     given: unanswered('Delete'),
-    seen: running.with({ attempted: false }).seen,
+    seen: running.with({ mayLandUntilMs: undefined }).seen,
     thus: { steps: ['DeleteSecret'], released: true },
   },
   ...['Delete', 'Suspend'].map(

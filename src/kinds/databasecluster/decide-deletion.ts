@@ -1,25 +1,15 @@
 import { ABANDON, LET_GO } from '../../kube/annotations.ts';
-import { findStatusCondition } from '../../kube/condition.ts';
+import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
 import { placeName } from '../databasespace/place.ts';
-import { isFromOperation, isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './existence/decide-existence.ts';
-import {
-  type ClusterObservation,
-  type ClusterStep,
-  type ClusterSubject,
-  createdAtOf,
-  currentID,
-  desiredID,
-  identityOf,
-  isFormer,
-  type SpaceSeen,
-} from './observation.ts';
+import { isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './existence/decide-absent.ts';
+import { isFromOperation } from './existence/decide-existence.ts';
+import { createdAtOf, currentID, desiredID, identityOf, isFormer, isOurs, owns } from './identity.ts';
+import type { ClusterObservation, ClusterStep, ClusterSubject, SpaceSeen } from './observation.ts';
 import {
   bringing,
   type ClusterDecision,
   clusterConditions,
-  isOurs,
-  owns,
   shown,
   unobserved,
   untilBelieved,
@@ -45,7 +35,7 @@ export function decideDeletion(
   nowMs: number,
 ): ClusterDecision {
   const { spec } = subject;
-  const kept = (summary: ReturnType<typeof failing>): ClusterDecision => {
+  const kept = (summary: readonly ConditionUpdate[]): ClusterDecision => {
     if (observation.space === 'seen') return { conditions: [...summary, ...clusterConditions(subject, observation)] };
     const reason = observation.space === 'notNeeded' ? 'WaitingForSpace' : observation.reason;
     return { conditions: [...summary, ...unobserved(subject, reason)] };
@@ -77,9 +67,9 @@ export function decideDeletion(
 
 function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { cluster } = seen;
-  const found = first(subject, seen, nowMs);
-  if (found !== undefined) return found;
-  const say = (summary: ReturnType<typeof failing>): ClusterDecision => ({
+  const before = unsettled(subject, seen, nowMs);
+  if (before !== undefined) return before;
+  const say = (summary: readonly ConditionUpdate[]): ClusterDecision => ({
     conditions: [...summary, ...clusterConditions(subject, seen)],
     status: shown(seen),
   });
@@ -95,10 +85,7 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
     const message = `Cluster "${seen.id}" cannot be destroyed: the space has no API token of level admin. Add one to apiTokens. ${LET_GO}`;
     return say(failing('DeletionBlocked', message));
   }
-  return {
-    ...say(destroying),
-    steps: [{ do: 'Destroy', id: seen.id }],
-  };
+  return { ...say(destroying), steps: [{ do: 'Destroy', id: seen.id }] };
 }
 
 /** The states that lead to one in which a cluster can be suspended. Others may last. */
@@ -106,8 +93,8 @@ const SUSPENDABLE: ReadonlySet<string> = new Set(['starting', 'resuming', 'runni
 
 function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { cluster } = seen;
-  const found = first(subject, seen, nowMs);
-  if (found !== undefined) return found;
+  const before = unsettled(subject, seen, nowMs);
+  if (before !== undefined) return before;
   if (cluster === undefined || !isOursToEnd(subject, seen))
     return { conditions: 'keep', steps: tellLeft(subject, seen, 'suspended'), release: true };
   if (cluster.status === 'suspending' || cluster.status === 'suspended')
@@ -131,7 +118,7 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
 }
 
 /** What must be settled before it is known what to end. */
-function first(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision | undefined {
+function unsettled(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision | undefined {
   return (
     claimed(subject, seen) ??
     stillLanding(subject, seen, nowMs) ??
@@ -147,7 +134,7 @@ function claimed(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision | un
   if (!isFormer(subject, cluster) && !isFromOperation(subject, seen)) return undefined;
   return {
     conditions: 'keep',
-    status: { createdAt: identityOf(cluster), clusterID: cluster.id, place: seen.at, operation: null, former: null },
+    status: { createdAt: identityOf(cluster), clusterID: cluster.id, place: seen.place, operation: null, former: null },
     requeueAfterMs: 0,
   };
 }
@@ -187,7 +174,7 @@ function isMissed(subject: ClusterSubject): boolean {
 function tellLeft(subject: ClusterSubject, seen: SpaceSeen, end: string): readonly ClusterStep[] {
   const { id, place, cluster, claimedBy } = seen;
   if (cluster !== undefined || claimedBy !== undefined || !isMissed(subject)) return [];
-  const message = `Cluster "${id}" in ${place} was to be ${end} with this object, but the cloud does not show it: it is treated as gone, and Mooring does nothing more about it. If it comes back, deal with it in the cloud's console`;
+  const message = `Cluster "${id}" in ${placeName(place)} was to be ${end} with this object, but the cloud does not show it: it is treated as gone, and Mooring does nothing more about it. If it comes back, deal with it in the cloud's console`;
   return [{ do: 'TellLeft', id, message }];
 }
 

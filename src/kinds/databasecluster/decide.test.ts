@@ -202,7 +202,6 @@ const observations: fc.Arbitrary<ClusterObservation> = fc.oneof(
         version: fc.constantFrom('3.5.0', '3.5.0', '3.12.0'),
         endpoint: fc.constantFrom(ENDPOINT, ENDPOINT, undefined),
         canDestroy: fc.boolean(),
-        attempted: fc.boolean(),
         claimedBy: fc.constantFrom(undefined, undefined, undefined, 'shop/first'),
         login: logins,
         cloneSource: fc.constantFrom(

@@ -6,16 +6,11 @@ import { decideRunState } from './changes/decide-state.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideClaim } from './existence/decide-claim.ts';
 import { decideExistence } from './existence/decide-existence.ts';
+import { createdAtOf, isOurs, NO_CREATION_TIME } from './identity.ts';
 import { decideLogin } from './login/decide-login.ts';
 import { decideMeanwhile } from './login/verify-alone.ts';
-import {
-  type ClusterObservation,
-  type ClusterSubject,
-  createdAtOf,
-  NO_CREATION_TIME,
-  type SpaceSeen,
-} from './observation.ts';
-import { type ClusterDecision, driftOf, isOurs, type Rule, shown, unobserved } from './present.ts';
+import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
+import { type ClusterDecision, driftOf, type Rule, shown, unobserved } from './present.ts';
 
 /**
  * The first answer wins. The order is behaviour:
@@ -66,8 +61,8 @@ function decideSeen(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cl
 /** The space has moved, and its owner said that the cluster has too: record that before anything is done there. */
 function decideFollowed({ status }: ClusterSubject, seen: ClusterObservation): ClusterDecision | undefined {
   if (seen.space !== 'seen' || status.createdAt === undefined || status.place === undefined) return undefined;
-  if (isSamePlace(status.place, seen.at)) return undefined;
-  return { conditions: 'keep', status: { place: seen.at }, requeueAfterMs: 0 };
+  if (isSamePlace(status.place, seen.place)) return undefined;
+  return { conditions: 'keep', status: { place: seen.place }, requeueAfterMs: 0 };
 }
 
 /** Records a creation time that the cloud reports only now, before a Secret uses it to say whose login it holds. */
@@ -90,7 +85,7 @@ function withShown(
   const ours = isOurs(subject, seen);
   if (!gone && !ours) return decision;
   const { rotateEvery } = subject.spec.adminCredentials ?? {};
-  const known = ours ? { place: seen.at, ...correctedRotation(subject, rotateEvery, nowMs) } : {};
+  const known = ours ? { place: seen.place, ...correctedRotation(subject, rotateEvery, nowMs) } : {};
   return { ...decision, status: { ...shown(seen), ...known, drift: driftOf(subject, seen), ...decision.status } };
 }
 

@@ -2,7 +2,8 @@ import { quoted } from '../../base/printable.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import { splitAddress } from '../../http/address.ts';
 import type { SpaceConnection } from '../databasespace/connection.ts';
-import { type ClusterSubject, currentID, isSame } from './observation.ts';
+import { currentID, isSame } from './identity.ts';
+import type { ClusterSubject } from './observation.ts';
 
 /**
  * Which of a cluster's servers to work with; undefined: none runs. It is the previous one while that runs, as with another

@@ -1,13 +1,6 @@
 import { type HeldRecord as Held, heldRecordReader } from '../../kube/record.ts';
-import { currentID } from './observation.ts';
-import type { ClusterRecord } from './record.ts';
+import { currentID, mayExist } from './identity.ts';
 import { type DatabaseClusterSpec, type DatabaseClusterStatus, databaseClusterDefinition } from './schema.ts';
-
-/** Whether something in the cloud is, or may be, this object's. */
-export function mayExist({ status }: Pick<ClusterRecord, 'status'>): boolean {
-  const { createdAt, clusterID, operation, former } = status;
-  return [createdAt, clusterID, operation, former].some((told) => told !== undefined);
-}
 
 export type HeldRecord = Held<DatabaseClusterSpec, DatabaseClusterStatus>;
 

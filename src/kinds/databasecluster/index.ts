@@ -2,18 +2,11 @@ import { objectKey } from '../../kube/object.ts';
 import type { Kind } from '../../runtime/kind.ts';
 import { actOnCluster } from './act.ts';
 import { decideCluster } from './decide.ts';
-import { spaceKeyOf } from './existence/claimants.ts';
-import { heldRecordOf, mayExist } from './held-record.ts';
-import {
-  adminSecretName,
-  type ClusterObservation,
-  type ClusterStep,
-  type ClusterSubject,
-  currentID,
-  desiredID,
-} from './observation.ts';
+import { heldRecordOf } from './held-record.ts';
+import { adminSecretName, currentID, desiredID, mayExist, owns, spaceKeyOf } from './identity.ts';
+import type { ClusterObservation, ClusterStep } from './observation.ts';
 import { observeCluster } from './observe.ts';
-import { owns } from './present.ts';
+import type { ClusterRecord } from './record.ts';
 import { namingSecrets } from './refused-token.ts';
 import { CLUSTER_FINALIZER, DATABASE_CLUSTERS } from './resource.ts';
 import { type DatabaseClusterSpec, type DatabaseClusterStatus, databaseClusterDefinition } from './schema.ts';
@@ -57,7 +50,7 @@ export function databaseClusterKind(
 }
 
 /** A team may have one free cluster: an object that waits for its turn looks again when an existing one is gone. */
-function freeClustersAhead(world: ClusterWorld, subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>) {
+function freeClustersAhead(world: ClusterWorld, subject: ClusterRecord) {
   if (!subject.spec.isFree || subject.status.createdAt !== undefined) return [];
   const clusters = world.connections.get(spaceKeyOf(subject))?.poller.clusters() ?? [];
   return [...clusters].filter(({ isFree }) => isFree === true).map(({ id }) => id);

@@ -45,10 +45,8 @@ export interface Absence {
 
 export interface SpaceSeen {
   readonly space: 'seen';
-  /** `space "production" of team "acme"`. */
-  readonly place: string;
-  /** The same, as the status records it. */
-  readonly at: Place;
+  /** Where the space is now. */
+  readonly place: Place;
   readonly canDestroy: boolean;
   /** The id that was looked for. */
   readonly id: string;
@@ -69,9 +67,7 @@ export interface SpaceSeen {
   /** Where the server is; undefined while none runs. */
   readonly endpoint: string | undefined;
   readonly login: LoginObservation;
-  /** Whether the operation in the status may already have been requested from the cloud. */
-  readonly attempted: boolean;
-  /** Until when (wall clock) a call whose answer was lost may still take effect; undefined: none was made. */
+  /** Until when (wall clock) the call that the status announces may still take effect; undefined: it was surely never made. */
   readonly mayLandUntilMs: number | undefined;
   /** Names this process. */
   readonly self: string;
@@ -202,49 +198,4 @@ export interface ClusterChanges {
 export interface Backup {
   readonly frequency: 'disabled' | 'hourly' | 'daily';
   readonly retentionDays: number;
-}
-
-/** The id that the cluster has, or is about to get, in the cloud. */
-export function currentID(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>): string {
-  return subject.status.clusterID ?? subject.status.operation?.target ?? desiredID(subject);
-}
-
-export function desiredID({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): string {
-  return spec.clusterID ?? metadata.name;
-}
-
-export function adminSecretName({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): string {
-  return spec.adminCredentials?.secretName ?? `${metadata.name}-admin`;
-}
-
-/** createdAt as the status stores it. */
-export function createdAtOf(cluster: Cluster): string | undefined {
-  if (cluster.createdAt === undefined) return undefined;
-  const date = new Date(cluster.createdAt);
-  return Number.isNaN(date.getTime()) ? String(cluster.createdAt) : date.toISOString();
-}
-
-/**
- * Whether it is the cluster that the status records. If the cloud reports no creation time, the id alone decides. If it
- * reports one only once the cluster is up, the id decides until the login was verified.
- */
-export function isSame({ status }: Pick<ClusterSubject, 'status'>, cluster: Cluster): boolean {
-  const createdAt = createdAtOf(cluster);
-  const isNotTold = status.createdAt === NO_CREATION_TIME && status.credentials === undefined;
-  return createdAt === undefined || createdAt === status.createdAt || isNotTold;
-}
-
-/** Recorded in the status if the cloud reports no creation time. */
-export const NO_CREATION_TIME = 'unknown';
-
-/** Whether it is the vanished cluster that another one is being created to replace, under its id or the one that the spec names. */
-export function isFormer(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>, cluster: Cluster): boolean {
-  const { former } = subject.status;
-  if (former === undefined || former.createdAt !== createdAtOf(cluster)) return false;
-  return cluster.id === former.clusterID || cluster.id === desiredID(subject);
-}
-
-/** What the status records as the cluster's identity besides its id. */
-export function identityOf(cluster: Cluster): string {
-  return createdAtOf(cluster) ?? NO_CREATION_TIME;
 }

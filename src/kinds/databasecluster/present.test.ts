@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster, anObservation, CREATED_MS, ENDPOINT } from '../../../test/support/builders.ts';
 import { clusterSchema } from '../../cloud/schema.ts';
-import { clusterConditions, isDrift, isOurs, owns, shown, unobserved } from './present.ts';
+import { isOurs, owns } from './identity.ts';
+import { clusterConditions, isDrift, shown, unobserved } from './present.ts';
 import { status } from './status.ts';
 
 const healthy = aCluster().healthy();

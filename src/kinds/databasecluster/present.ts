@@ -1,12 +1,14 @@
 import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import { particulars, reconciling } from '../../kube/summary.ts';
 import type { Decision, StatusPatch } from '../../runtime/kind.ts';
+import { placeName } from '../databasespace/place.ts';
 import { type Rotation, rotationAt } from '../rotation.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { differences, inWords, unreported } from './changes/differences.ts';
 import { UNSETTLED_MS } from './changes/unseen-changes.ts';
+import { isOurs } from './identity.ts';
 import { recordedIn } from './login/former-secrets.ts';
-import { type ClusterStep, type ClusterSubject, type Credentials, isSame, type SpaceSeen } from './observation.ts';
+import type { ClusterStep, ClusterSubject, Credentials, SpaceSeen } from './observation.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
 
 export type ClusterDecision = Decision<DatabaseClusterStatus, ClusterStep>;
@@ -51,24 +53,6 @@ export function bringing({ notShown }: SpaceSeen, reason: string, message: strin
 /** When to look again if the cloud was slow to show it before: by then the cluster is believed to be on its way (not-shown.ts). */
 export function untilBelieved({ notShown }: SpaceSeen): Pick<ClusterDecision, 'requeueAfterMs'> {
   return notShown?.reason === 'UpdateNotApplied' ? { requeueAfterMs: UNSETTLED_MS.status } : {};
-}
-
-/** Whether there is a cluster and it is surely this object's. */
-export function isOurs({ status }: Pick<ClusterSubject, 'status'>, { cluster }: Pick<SpaceSeen, 'cluster'>): boolean {
-  return cluster !== undefined && status.createdAt !== undefined && isSame({ status }, cluster);
-}
-
-/** Whether it should be managed but was only observed until now: whether it may be taken over is still undecided. */
-export function isOnlyObserved({ spec, status }: Pick<ClusterSubject, 'spec' | 'status'>): boolean {
-  return spec.managementPolicy === 'Manage' && status.observedOnly === true;
-}
-
-/** Whether there is, or may be, a cluster of the object's own. */
-export function owns(subject: Pick<ClusterSubject, 'spec' | 'status'>): boolean {
-  const { spec, status } = subject;
-  const isCreating = status.operation !== undefined || status.former !== undefined;
-  const isOwner = isCreating || (status.createdAt !== undefined && !isOnlyObserved(subject));
-  return isOwner && spec.managementPolicy === 'Manage';
 }
 
 /** Why nothing is said about the login; undefined: there is no such reason. */
@@ -271,17 +255,17 @@ function synced(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
     type,
     status: 'False',
     reason: 'Deploying',
-    message: `Cluster "${seen.id}" in ${seen.place} is not created yet`,
+    message: `Cluster "${seen.id}" in ${placeName(seen.place)} is not created yet`,
   };
   if (seen.cluster === undefined && isBeingCreated(subject, seen)) return notYet;
   if (seen.cluster === undefined) {
-    const none = `There is no cluster "${seen.id}" in ${seen.place}`;
+    const none = `There is no cluster "${seen.id}" in ${placeName(seen.place)}`;
     if (!wasDestroyed(subject)) return { type, status: 'False', reason: 'ClusterMissing', message: none };
     const message = `${none} any more: it was being destroyed when it was last seen`;
     return { type, status: 'False', reason: 'ClusterDestroyed', message };
   }
   if (!isOurs(subject, seen)) {
-    const message = `Cluster "${seen.id}" in ${seen.place} is not this object's`;
+    const message = `Cluster "${seen.id}" in ${placeName(seen.place)} is not this object's`;
     return { type, status: 'False', reason: 'ClusterNotOurs', message };
   }
   const differing = differences(subject, seen.cluster);

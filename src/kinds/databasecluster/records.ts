@@ -4,9 +4,9 @@ import { hasLetGo } from '../claim.ts';
 import { isSamePlace, type Place } from '../databasespace/place.ts';
 import type { SpacePlaces } from '../databasespace/places.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
-import { claims, spaceKeyOf } from './existence/claimants.ts';
-import { type HeldRecord, heldRecordOf, mayExist } from './held-record.ts';
-import { currentID, desiredID } from './observation.ts';
+import { claims } from './existence/claimants.ts';
+import { type HeldRecord, heldRecordOf } from './held-record.ts';
+import { currentID, desiredID, mayExist, spaceKeyOf } from './identity.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
 
 /* What all DatabaseClusters together say about a space: its ids, and what needs it. */

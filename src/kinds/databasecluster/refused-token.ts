@@ -1,6 +1,6 @@
 import { TerminalError } from '../../base/errors.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { spaceKeyOf } from './existence/claimants.ts';
+import { spaceKeyOf } from './identity.ts';
 import type { ClusterSubject } from './observation.ts';
 import type { ClusterWorld } from './world.ts';
 

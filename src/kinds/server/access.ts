@@ -4,6 +4,7 @@ import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition
 import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
 import { destroys } from '../databasecluster/decide-deletion.ts';
 import { heldRecordOf } from '../databasecluster/held-record.ts';
+import { spaceKeyOf } from '../databasecluster/identity.ts';
 import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
 import type { SpaceConnections } from '../databasespace/connection.ts';
 import { createIt } from '../missing.ts';
@@ -109,7 +110,7 @@ function openOf(world: ServerWorld, clusterKey: ObjectKey, called: string, clust
   if (endpoint === undefined || credentials === undefined || createdAt === undefined || !usable)
     return unusable(called, cluster);
   const leaving = metadata.deletionTimestamp !== undefined;
-  const space = objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
+  const space = spaceKeyOf(cluster);
   const connection = world.connections.get(space);
   if (connection === undefined) {
     // Nobody can reach the server through it any more: an object that waited for it would keep itself, and the cluster's, for nothing.

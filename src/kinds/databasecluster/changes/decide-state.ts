@@ -1,14 +1,9 @@
 import { type ConditionUpdate, findStatusCondition } from '../../../kube/condition.ts';
 import { PASS } from '../../../kube/failure.ts';
 import { ready, reconciling, stalled } from '../../../kube/summary.ts';
-import {
-  type ClusterChanges,
-  type ClusterStep,
-  type ClusterSubject,
-  desiredID,
-  type SpaceSeen,
-  type TriedLogin,
-} from '../observation.ts';
+import { placeName } from '../../databasespace/place.ts';
+import { desiredID } from '../identity.ts';
+import type { ClusterChanges, ClusterStep, ClusterSubject, SpaceSeen, TriedLogin } from '../observation.ts';
 import {
   bringing,
   type ClusterDecision,
@@ -234,6 +229,6 @@ function cannotRename(subject: ClusterSubject, seen: SpaceSeen): readonly [strin
   const id = desiredID(subject);
   return [
     'ClusterIDInUse',
-    `Cluster "${seen.id}" cannot be renamed to "${id}": ${seen.place} has another cluster of that id. Choose another clusterID`,
+    `Cluster "${seen.id}" cannot be renamed to "${id}": ${placeName(seen.place)} has another cluster of that id. Choose another clusterID`,
   ];
 }

@@ -1,5 +1,6 @@
 import type { Cluster } from '../../../cloud/schema.ts';
-import { type Backup, type ClusterSubject, desiredID } from '../observation.ts';
+import { desiredID } from '../identity.ts';
+import type { Backup, ClusterSubject } from '../observation.ts';
 
 export interface Difference {
   readonly field: string;

@@ -3,7 +3,7 @@ import type { Cluster } from '../../../cloud/schema.ts';
 import { LET_GO } from '../../../kube/annotations.ts';
 import type { ClusterSubject } from '../observation.ts';
 import type { ClusterWorld } from '../world.ts';
-import { type Asked, type Change, UNSETTLED_MS, type Unseen } from './unseen-changes.ts';
+import { type Asked, type AskedChange, UNSETTLED_MS, type Unseen } from './unseen-changes.ts';
 
 /* What is reported if the cloud accepts a change and goes on showing the cluster as before. */
 
@@ -28,7 +28,7 @@ const ON_ITS_WAY: Readonly<Record<State, string>> = {
 export function refuseAwaited(
   { clock, memory }: ClusterWorld,
   { lookNow }: ClusterSubject,
-  change: Change | undefined,
+  change: AskedChange | undefined,
 ): void {
   if (change === undefined || lookNow) return;
   const unseen = memory.unseenChanges.awaited(change, clock.monotonic());
@@ -55,7 +55,7 @@ export function stateNotShown(
 }
 
 /** At first the cloud may only be slow to show it, which is no news. Then the words stay the same, whatever its answers say. */
-function notShown(change: keyof typeof WORDS, { cluster }: Change, { answer, at, times }: Unseen): TransientError {
+function notShown(change: keyof typeof WORDS, { cluster }: AskedChange, { answer, at, times }: Unseen): TransientError {
   const [reason, what, shown] = WORDS[change];
   const answered = answer === 'missing' ? `answered 404 to the ${what} of` : `accepted the ${what} of`;
   const letGo = change === 'gone' ? `. ${LET_GO}` : '';

@@ -27,7 +27,7 @@ type Field = (typeof FIELDS)[number];
 export type Asked = ClusterChanges & { readonly status?: 'suspended' | 'running' | 'gone'; readonly id?: string };
 
 /** A change of one cluster, and the cluster as it was just before. */
-export interface Change {
+export interface AskedChange {
   readonly key: ObjectKey;
   readonly uid: string;
   readonly changes: Asked;
@@ -36,7 +36,7 @@ export interface Change {
 
 /** A change that was answered but is not to be seen. */
 export interface Unseen {
-  readonly change: Change;
+  readonly change: AskedChange;
   /** `missing`: the cloud did not know the cluster. */
   readonly answer: 'accepted' | 'missing';
   /** How many times in a row. */
@@ -71,7 +71,7 @@ export class UnseenChanges {
   };
 
   /** The change was accepted, and is not to be seen yet. */
-  accepted(change: Change, clock: Pick<Clock, 'now' | 'monotonic'>, answer: Unseen['answer'] = 'accepted'): void {
+  accepted(change: AskedChange, clock: Pick<Clock, 'now' | 'monotonic'>, answer: Unseen['answer'] = 'accepted'): void {
     const part = partOf(change.changes);
     const answeredMs = clock.monotonic();
     const before = this.inARow(change, answeredMs);
@@ -82,7 +82,7 @@ export class UnseenChanges {
   }
 
   /** The change, if all of it was accepted a short time ago and the cluster is in all of it as it was then; undefined otherwise. */
-  awaited(change: Change, nowMs: number): Unseen | undefined {
+  awaited(change: AskedChange, nowMs: number): Unseen | undefined {
     const last = this.#same(change);
     return change.changes.backup === undefined && nowMs < (last?.untilMs ?? 0) ? last : undefined;
   }
@@ -97,12 +97,12 @@ export class UnseenChanges {
   }
 
   /** The change, if it was accepted and is not to be seen yet, even if it may be requested again. */
-  inARow(change: Change, nowMs: number): Unseen | undefined {
+  inARow(change: AskedChange, nowMs: number): Unseen | undefined {
     const last = this.#same(change);
     return last !== undefined && nowMs < last.untilMs + IN_A_ROW_MS ? last : undefined;
   }
 
-  #same({ key, uid, changes, cluster }: Change): Unseen | undefined {
+  #same({ key, uid, changes, cluster }: AskedChange): Unseen | undefined {
     const last = this.#last[partOf(changes)].get(key);
     if (last?.change.uid !== uid || last.change.cluster.createdAt !== cluster.createdAt) return undefined;
     const { change } = last;

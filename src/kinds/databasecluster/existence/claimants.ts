@@ -1,17 +1,14 @@
 import { findStatusCondition } from '../../../kube/condition.ts';
-import { type ObjectKey, objectKey } from '../../../kube/object.ts';
+import type { ObjectKey } from '../../../kube/object.ts';
 import { comesBefore, type Hold } from '../../claim.ts';
 import { isSamePlace } from '../../databasespace/place.ts';
-import { heldRecordOf, mayExist } from '../held-record.ts';
-import { type ClusterSubject, currentID } from '../observation.ts';
+import { heldRecordOf } from '../held-record.ts';
+import { currentID, mayExist, spaceKeyOf } from '../identity.ts';
+import type { ClusterSubject } from '../observation.ts';
 import type { ClusterRecord } from '../record.ts';
 import type { ClusterWorld } from '../world.ts';
 
 /* Which DatabaseClusters have or want one id in one place of the cloud, by whatever DatabaseSpace, connected or not. */
-
-export function spaceKeyOf({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): ObjectKey {
-  return objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
-}
 
 /** Whether the object's claims count. One that the space does not admit takes no id from others, unless it may have a cluster already. */
 export function claims(cluster: ClusterRecord): boolean {

@@ -1,11 +1,12 @@
 import { stalled } from '../../../kube/summary.ts';
+import { placeName } from '../../databasespace/place.ts';
 import { clusterConditions, type Rule } from '../present.ts';
 
 /** Two objects for one cluster: the one that has it, or otherwise the older, keeps it. The other reports whose it is and does nothing. */
 export const decideClaim: Rule = (subject, seen) => {
   if (seen.claimedBy === undefined) return undefined;
   const message =
-    `Cluster id "${seen.id}" in ${seen.place} belongs to DatabaseCluster "${seen.claimedBy}": ` +
+    `Cluster id "${seen.id}" in ${placeName(seen.place)} belongs to DatabaseCluster "${seen.claimedBy}": ` +
     'delete one of the two, or give this one another clusterID';
   return {
     conditions: [...stalled('ClusterIDClaimed', message), ...clusterConditions(subject, seen)],

@@ -71,7 +71,7 @@ const cases: readonly Case[] = [
   {
     name: 'records a deploy again when the id was changed after the cloud had refused it',
     given: aCluster().with({ clusterID: 'orders-eu' }).announced(),
-    seen: anObservation().missing().with({ attempted: false }),
+    seen: anObservation().missing().with({ mayLandUntilMs: undefined }),
     thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
     status: { operation: { type: 'Deploy', target: 'orders-eu' } },
   },
@@ -174,7 +174,7 @@ const cases: readonly Case[] = [
   {
     name: 'treats nothing as its own before the call was made',
     given: aCluster().announced(),
-    seen: foreign.with({ attempted: false }),
+    seen: foreign.with({ mayLandUntilMs: undefined }),
     thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [], comesBack: 'slowly' },
     status: { operation: null },
   },
@@ -236,7 +236,7 @@ const cases: readonly Case[] = [
   {
     name: 'recognizes its own cluster, whose deploy was never answered, even if it only observes now',
     given: aCluster().with({ managementPolicy: 'Observe' }).announced(),
-    seen: anObservation().with({ attempted: true }),
+    seen: anObservation().with({ mayLandUntilMs: NOW_MS }),
     thus: { steps: [], comesBack: again },
     status: { createdAt: CREATED_AT, observedOnly: null },
   },

@@ -2,36 +2,23 @@ import type { Cluster } from '../../../cloud/schema.ts';
 import { ACCEPT_IDENTITY } from '../../../kube/annotations.ts';
 import { type ConditionUpdate, findStatusCondition } from '../../../kube/condition.ts';
 import { failing, reconciling, retrying, stalled } from '../../../kube/summary.ts';
-import { isTriedAgain } from '../../attempts.ts';
 import { addressWords } from '../../databasespace/connection.ts';
-import { isSamePlace } from '../../databasespace/place.ts';
+import { placeName } from '../../databasespace/place.ts';
 import { untilUnsecuredMs } from '../changes/decide-state.ts';
 import { backupToDeploy } from '../changes/differences.ts';
 import { restingServers, unusableAddress } from '../endpoint.ts';
-import { recordedIn } from '../login/former-secrets.ts';
-import type { Absence } from '../observation.ts';
-import {
-  adminSecretName,
-  type ClusterStep,
-  type ClusterSubject,
-  createdAtOf,
-  desiredID,
-  identityOf,
-  isFormer,
-  isSame,
-  NO_CREATION_TIME,
-  type SpaceSeen,
-} from '../observation.ts';
+import { adminSecretName, createdAtOf, identityOf, isFormer, isOnlyObserved, isSame } from '../identity.ts';
+import type { ClusterSubject, SpaceSeen } from '../observation.ts';
 import {
   bringing,
   type ClusterDecision,
   clusterConditions,
   driftOf,
-  isOnlyObserved,
   type Rule,
   shown,
   untilBelieved,
 } from '../present.ts';
+import { decideAbsent, lookalikesOf, neverCreates, withoutLogin } from './decide-absent.ts';
 
 const NOTHING_SHOWN = { state: null, servers: null, endpoint: null, drift: null } as const;
 
@@ -47,9 +34,6 @@ const NOT_OURS = {
   unverifiedSecretName: null,
 } as const;
 
-/** How often a cluster that is not to be seen is looked for. */
-export const LOOKED_FOR_MS = 5_000;
-
 /** How far the cloud's clock may be behind ours. */
 const CLOCK_SKEW_MS = 300_000;
 
@@ -59,7 +43,7 @@ const CLOCK_SKEW_MS = 300_000;
  */
 export const decideExistence: Rule = (subject, seen, nowMs) => {
   const { cluster } = seen;
-  if (cluster === undefined) return absent(subject, seen, nowMs);
+  if (cluster === undefined) return decideAbsent(subject, seen, nowMs);
   if (isOnlyObserved(subject)) return unclaimed(withoutIdentity(subject), seen, cluster);
   if (subject.status.createdAt === undefined) return unclaimed(subject, seen, cluster);
   if (!isSame(subject, cluster)) return replaced(subject, seen, cluster);
@@ -68,134 +52,6 @@ export const decideExistence: Rule = (subject, seen, nowMs) => {
 
 function withoutIdentity(subject: ClusterSubject): ClusterSubject {
   return { ...subject, status: { ...subject.status, createdAt: undefined } };
-}
-
-/** What was found about the former cluster's login says nothing about the cluster that takes its place. */
-function withoutLogin(subject: ClusterSubject): ClusterSubject {
-  return { ...subject, status: { ...subject.status, credentials: undefined } };
-}
-
-function absent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
-  const { spec, status } = subject;
-  const say = (summary: ReturnType<typeof stalled>) => [...summary, ...clusterConditions(subject, seen)];
-  const never = neverCreates(subject);
-  if (seen.absence !== undefined && !isTakenForGone(subject)) return awaited(subject, seen, seen.absence);
-  // Also if another was about to be created in its place: the policy counts as it is now.
-  const hasVanished = status.createdAt !== undefined || status.former !== undefined;
-  if (hasVanished && (spec.recreatePolicy === 'Never' || seen.lookalikes.length > 0)) {
-    const anew = never === undefined ? 'set recreatePolicy: Always for an empty one, or ' : '';
-    const message =
-      `Cluster "${seen.id}" has vanished from ${seen.place}${lookalikesOf(seen)}. A new one would be empty, so none is created: restore it in ` +
-      `the cloud, or ${anew}delete this object`;
-    const isOff = status.operation !== undefined && !seen.attempted;
-    return {
-      conditions: say(stalled('ClusterMissing', message)),
-      retry: 'slowly',
-      ...(isOff ? { status: { operation: null } } : {}),
-    };
-  }
-  if (never !== undefined) {
-    const message = `There is no cluster "${seen.id}" in ${seen.place}, and none is created with ${never}: create it there, or check clusterID`;
-    return { conditions: say(stalled('ClusterNotFound', message)), retry: 'slowly' };
-  }
-  const message = `Cluster "${seen.id}" is being created in ${seen.place}`;
-  const { cloneSource } = seen;
-  if (cloneSource?.is === 'unusable')
-    return { conditions: say(stalled(cloneSource.reason, cloneSource.message)), retry: 'slowly' };
-  // The id comes from the source's status, and a change of status wakes nobody.
-  if (cloneSource?.is === 'waiting')
-    return { conditions: say(reconciling('WaitingForSource', cloneSource.message)), retry: 'soon' };
-  const type = cloneSource === undefined ? 'Deploy' : 'Clone';
-  const isAnnounced = isWrittenDown(subject, seen, type, nowMs);
-  const id = isAnnounced ? seen.id : desiredID(subject);
-  const step: ClusterStep =
-    cloneSource === undefined
-      ? { do: 'Deploy', id }
-      : { do: 'Clone', id, source: cloneSource.id, createdAt: cloneSource.createdAt };
-  if (!isAnnounced) return { ...writeDown(subject, seen, type, message, nowMs), announces: [step] };
-  return { conditions: say(reconciling('Deploying', message)), steps: [step] };
-}
-
-type Creation = 'Deploy' | 'Clone';
-
-/** Whether creating this very cluster, in this very place, was announced. */
-function isWrittenDown(subject: ClusterSubject, seen: SpaceSeen, type: Creation, nowMs: number): boolean {
-  const { operation, place, createdAt } = subject.status;
-  if (operation?.target !== seen.id || operation.type !== type || createdAt !== undefined) return false;
-  if (place !== undefined && !isSamePlace(place, seen.at)) return false;
-  // What may still come under an earlier id is waited for.
-  return operation.target === desiredID(subject) || (seen.mayLandUntilMs ?? 0) > nowMs;
-}
-
-/** Before the call: whoever finds the cluster afterwards, even after a crash, knows whose it is. */
-function writeDown(
-  subject: ClusterSubject,
-  seen: SpaceSeen,
-  type: Creation,
-  message: string,
-  nowMs: number,
-): ClusterDecision {
-  const { createdAt } = subject.status;
-  const isNoNews = createdAt === undefined && isTriedAgain(subject);
-  return {
-    hold: true,
-    conditions: isNoNews
-      ? 'keep'
-      : [...reconciling('Deploying', message), ...clusterConditions(withoutLogin(subject), seen)],
-    status: {
-      operation: { type, target: desiredID(subject), startedAt: new Date(nowMs).toISOString(), by: seen.self },
-      place: seen.at,
-      createdAt: null,
-      ...(createdAt === undefined ? {} : formerOf(subject, seen.id)),
-      observed: null,
-      observedOnly: null,
-      credentials: null,
-      clusterID: null,
-    },
-    requeueAfterMs: 0,
-  };
-}
-
-/** The machine that answers may be behind, even after a deploy. That must not lead to a second cluster or an alarm. */
-function awaited(subject: ClusterSubject, seen: SpaceSeen, absence: Absence): ClusterDecision {
-  const { status } = subject;
-  const ready = findStatusCondition(status.conditions, 'Ready');
-  // A cluster that sleeps, or is only observed, is Ready without a login.
-  const wasUp = status.credentials !== undefined || ready?.status === 'True' || ready?.reason === 'NotFound';
-  const anew = 'an empty one is created in its place, as recreatePolicy: Always says';
-  const message = `${lookedForWords(seen, absence)} ${recreates(subject) ? anew : 'it is treated as gone'}`;
-  const told = wasUp ? failing('NotFound', message) : reconciling('Deploying', message);
-  return {
-    conditions: [...told, ...clusterConditions(subject, seen)],
-    requeueAfterMs: Math.min(absence.leftMs, LOOKED_FOR_MS),
-  };
-}
-
-/** Says that it is looked for. The caller adds what follows if it is not found. */
-export function lookedForWords({ id, place }: SpaceSeen, { since, until }: Absence): string {
-  return `Cluster "${id}" has not been seen in ${place} since ${since}, perhaps because the cloud is slow to show it: Mooring keeps looking. If it does not appear by ${until},`;
-}
-
-/** Whether another cluster is created in place of one that has vanished. */
-function recreates(subject: ClusterSubject): boolean {
-  return subject.spec.recreatePolicy === 'Always' && neverCreates(subject) === undefined;
-}
-
-/** Whether it was once looked for long enough, and no other follows it. Waiting again, as a new process would, is no news. */
-export function isTakenForGone(subject: ClusterSubject): boolean {
-  const ready = findStatusCondition(subject.status.conditions, 'Ready')?.reason;
-  return !recreates(subject) && (ready === 'ClusterMissing' || ready === 'ClusterNotFound');
-}
-
-/**
- * The record of the vanished cluster. If it comes back, only this tells whose it is, and its login is then in the same Secret,
- * whatever the spec names by now. A cluster that was only observed never was this object's.
- */
-function formerOf({ status }: ClusterSubject, clusterID: string) {
-  const { createdAt, observedOnly } = status;
-  const isKnown = createdAt !== undefined && createdAt !== NO_CREATION_TIME && observedOnly !== true;
-  if (!isKnown) return { former: null, unverifiedSecretName: null };
-  return { former: { clusterID, createdAt }, unverifiedSecretName: recordedIn({ status })[0] ?? null };
 }
 
 /** There is a cluster, but nothing says yet that it is this object's. */
@@ -216,7 +72,7 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
       drift: driftOf(claimed, seen),
       createdAt,
       observedOnly: spec.managementPolicy === 'Observe' ? true : null,
-      place: seen.at,
+      place: seen.place,
       operation: null,
       ...(subject.status.former === undefined ? {} : { former: null }),
       // None is written for a cluster that is only observed.
@@ -227,17 +83,20 @@ function unclaimed(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): 
     },
     requeueAfterMs: 0,
   });
-  if (isFormer(subject, cluster)) return claim(`exists again in ${seen.place}`, { observedOnly: null });
+  if (isFormer(subject, cluster)) return claim(`exists again in ${placeName(seen.place)}`, { observedOnly: null });
   // What this object asked for is its own, even if it only observes by now.
   if (isFromOperation(subject, seen))
-    return claim(`is being created in ${seen.place}`, { backup: acceptedBackup(subject), observedOnly: null });
+    return claim(`is being created in ${placeName(seen.place)}`, {
+      backup: acceptedBackup(subject),
+      observedOnly: null,
+    });
   if (cluster.status === 'destroying') return outgoing(subject, seen);
   if (spec.adoptionPolicy !== 'Never' || spec.managementPolicy === 'Observe') {
     const doing = spec.managementPolicy === 'Observe' ? 'observed from now on' : 'being taken over';
-    return claim(`exists in ${seen.place}, and is ${doing}`, { backup: null });
+    return claim(`exists in ${placeName(seen.place)}, and is ${doing}`, { backup: null });
   }
   const message =
-    `Cluster "${seen.id}" exists in ${seen.place}, created ${createdAtOf(cluster) ?? 'at an unknown time'}, but not by this object: it is left alone. ` +
+    `Cluster "${seen.id}" exists in ${placeName(seen.place)}, created ${createdAtOf(cluster) ?? 'at an unknown time'}, but not by this object: it is left alone. ` +
     'Choose another clusterID, or set adoptionPolicy: IfExists to take it over';
   return {
     conditions: [...stalled('ClusterIDInUse', message), ...clusterConditions(subject, seen)],
@@ -253,17 +112,11 @@ function outgoing(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
     never === undefined
       ? 'Mooring waits until it is gone, and then creates one'
       : `It is not taken over, and none is created with ${never}: create one there when it is gone, or check clusterID`;
-  const message = `Cluster "${seen.id}" in ${seen.place} was not created by this object, and is being destroyed. ${then}`;
+  const message = `Cluster "${seen.id}" in ${placeName(seen.place)} was not created by this object, and is being destroyed. ${then}`;
   return {
     conditions: [...reconciling('Destroying', message), ...clusterConditions(subject, seen)],
     status: NOT_OURS,
   };
-}
-
-/** The setting that rules out creating a cluster; undefined: one may be created. */
-function neverCreates({ spec }: ClusterSubject): string | undefined {
-  if (spec.managementPolicy === 'Observe') return 'managementPolicy: Observe';
-  return spec.adoptionPolicy === 'MustExist' ? 'adoptionPolicy: MustExist' : undefined;
 }
 
 /** The backup settings that creating the cluster has set: none for a clone, whose request has nothing but its id ("Clone"). */
@@ -275,9 +128,9 @@ export function acceptedBackup({ spec, status }: ClusterSubject) {
  * Whether the cluster came from the recorded call whose answer we do not have. The id was free before that was recorded. So
  * if the call may have been made, a cluster created since, with exactly the properties that were asked for, is that one.
  */
-export function isFromOperation({ spec, status }: ClusterSubject, { cluster, attempted }: SpaceSeen): boolean {
+export function isFromOperation({ spec, status }: ClusterSubject, { cluster, mayLandUntilMs }: SpaceSeen): boolean {
   const { operation } = status;
-  if (operation === undefined || operation.target !== cluster?.id || !attempted) return false;
+  if (operation === undefined || operation.target !== cluster?.id || mayLandUntilMs === undefined) return false;
   if (cluster.createdAt !== undefined && cluster.createdAt < Date.parse(operation.startedAt) - CLOCK_SKEW_MS)
     return false;
   if (operation.type === 'Clone') return true;
@@ -289,14 +142,6 @@ export function isFromOperation({ spec, status }: ClusterSubject, { cluster, att
     [spec.version === 'latest' ? undefined : spec.version, cluster.version],
   ];
   return fixed.every(([asked, found]) => asked === undefined || found === undefined || asked === found);
-}
-
-/** The end of a sentence that names what may be ours under another id: a person can tell. */
-export function lookalikesOf({ lookalikes }: SpaceSeen): string {
-  const [first] = lookalikes;
-  if (first === undefined) return '';
-  const ids = lookalikes.map((id) => `"${id}"`).join(', ');
-  return `, but there is ${ids}, created at the same time: if that is this one under another id, set clusterID: ${first}`;
 }
 
 function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision {
@@ -315,7 +160,7 @@ function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
   }
   const instead = accepted === undefined ? '' : `, not ${JSON.stringify(accepted.slice(0, 80))} as now`;
   const message =
-    `Cluster "${seen.id}" in ${seen.place} is not the same cluster as before: it was created ${createdAt}, ours ` +
+    `Cluster "${seen.id}" in ${placeName(seen.place)} is not the same cluster as before: it was created ${createdAt}, ours ` +
     `${subject.status.createdAt}. It is left alone. To take it over, annotate ${ACCEPT_IDENTITY}=${createdAt}${instead}${lookalikesOf(seen)}`;
   return {
     conditions: [...stalled('IdentityChanged', message), ...clusterConditions(subject, seen)],
@@ -366,7 +211,7 @@ function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
     case 'suspended':
       return undefined;
     case 'starting':
-      return wait('Deploying', `Cluster "${seen.id}" is being created in ${seen.place}`);
+      return wait('Deploying', `Cluster "${seen.id}" is being created in ${placeName(seen.place)}`);
     case 'suspending':
       return brought('Suspending', 'suspended');
     case 'resuming':

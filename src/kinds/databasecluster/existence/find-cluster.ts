@@ -1,13 +1,14 @@
 import type { Cluster } from '../../../cloud/schema.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import type { SpaceConnection } from '../../databasespace/connection.ts';
-import { type ClusterSubject, createdAtOf, currentID, desiredID, isSame } from '../observation.ts';
+import { createdAtOf, currentID, desiredID, isSame } from '../identity.ts';
+import type { ClusterSubject } from '../observation.ts';
 import { wasDestroyed } from '../present.ts';
 import type { ClusterRecord } from '../record.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claimantsOf } from './claimants.ts';
 
-export interface Found {
+interface Found {
   /** The id that it was found under, or looked for under. */
   readonly id: string;
   readonly cluster: Cluster | undefined;
@@ -123,14 +124,9 @@ function isAnothers(world: ClusterWorld, subject: ClusterSubject, cluster: Clust
  * Whether a cluster that is not in the List must be asked for: the List may be older than what matters, and must not lead to
  * a second cluster or the loss of one.
  */
-function mustAsk(world: ClusterWorld, subject: ClusterSubject): boolean {
-  if (subject.status.former !== undefined) return true;
-  return subject.status.createdAt !== undefined || maybeAttempted(world, subject);
-}
-
-/** Whether the recorded operation may have been requested from the cloud, here or by an earlier process. */
-export function maybeAttempted(world: ClusterWorld, { key, status }: ClusterSubject): boolean {
-  return status.operation !== undefined && !world.memory.attempts.neverMade(key, status.operation);
+function mustAsk({ memory }: ClusterWorld, { key, status }: ClusterSubject): boolean {
+  const { createdAt, operation, former } = status;
+  return former !== undefined || createdAt !== undefined || memory.attempts.maybeMade(key, operation);
 }
 
 /** Asks the cloud for one cluster; undefined: there is none. What the answer shows is taken in. */

@@ -1,6 +1,7 @@
 import { ACCEPT_IDENTITY } from '../../../kube/annotations.ts';
 import { isSamePlace, type Place, placeInFull } from '../../databasespace/place.ts';
-import { type ClusterObservation, type ClusterSubject, currentID, NO_CREATION_TIME } from '../observation.ts';
+import { currentID, NO_CREATION_TIME } from '../identity.ts';
+import type { ClusterObservation, ClusterSubject } from '../observation.ts';
 import type { ClusterWorld } from '../world.ts';
 
 /*
@@ -9,7 +10,7 @@ import type { ClusterWorld } from '../world.ts';
  */
 
 /** What to report if the space has moved away from a cluster that is, or may be, in the former place; undefined: it has not. */
-export function hasMoved(
+export function moveOf(
   { memory }: Pick<ClusterWorld, 'memory'>,
   subject: ClusterSubject,
   now: Place,
@@ -18,7 +19,7 @@ export function hasMoved(
   const { place, createdAt, operation } = status;
   if (place === undefined || isSamePlace(place, now)) return undefined;
   // What was only written down, and surely never requested, can just as well be requested in the new place.
-  const mayBeThere = createdAt !== undefined || (operation !== undefined && !memory.attempts.neverMade(key, operation));
+  const mayBeThere = createdAt !== undefined || memory.attempts.maybeMade(key, operation);
   return mayBeThere ? { space: 'moved', reason: 'SpaceMoved', message: messageOf(subject, place, now) } : undefined;
 }
 

@@ -2,22 +2,15 @@ import { TransientError } from '../../../base/errors.ts';
 import { generatePassword } from '../../../base/random.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { ROTATE_AT } from '../../../kube/annotations.ts';
-import type { SpaceConnection } from '../../databasespace/connection.ts';
 import { refusedNext, TRIES_ANOTHER, whereOf } from '../../password-tries.ts';
 import { markOf, NEXT_ANNOTATIONS, rotated } from '../../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../../secrets.ts';
 import { confirm, refuseAnothersLogin } from '../act-guard.ts';
 import { endpointOf } from '../endpoint.ts';
-import {
-  adminSecretName,
-  type ClusterStep,
-  type ClusterSubject,
-  currentID,
-  isSame,
-  type UsableLogin,
-} from '../observation.ts';
+import { adminSecretName, currentID, isSame } from '../identity.ts';
+import type { ClusterStep, UsableLogin } from '../observation.ts';
 import type { ClusterStatusPatch } from '../present.ts';
-import type { ClusterWorld } from '../world.ts';
+import type { LocalWork, Work } from '../work.ts';
 import { heldUsername } from './find-working.ts';
 import { movedTo, otherThanWanted, readMoves, recordedIn } from './former-secrets.ts';
 import { type KnownLogins, loginNamed, readLogins, untilReplaced } from './known-logins.ts';
@@ -37,8 +30,9 @@ function pick(known: KnownLogins, name: UsableLogin, of: string | undefined): Lo
 }
 
 /** Throws TransientError SessionEnded if no session is held any more. */
-function heldUser(subject: ClusterSubject, connection: SpaceConnection, known: KnownLogins): string {
-  const { endpoint } = serverOf(connection, subject);
+function heldUser(work: Work, known: KnownLogins): string {
+  const { subject, connection } = work;
+  const { endpoint } = serverOf(work);
   const username = heldUsername(connection.logins(endpoint, currentID(subject)), known);
   if (username === undefined) throw sessionEnded();
   return username;
@@ -49,12 +43,7 @@ function sessionEnded(): TransientError {
 }
 
 /** Reads the logins as they are now. Throws TransientError SecretChanged if the Secret has become somebody else's since it was tried. */
-async function readOwnLogins(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  signal: AbortSignal,
-): Promise<KnownLogins> {
+async function readOwnLogins({ world, subject, connection, signal }: Work): Promise<KnownLogins> {
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   if (known.secret !== undefined && !isOurSecret(subject, known.secret)) throw secretChanged(known);
   return known;
@@ -66,14 +55,11 @@ function secretChanged({ secretName }: Pick<KnownLogins, 'secretName'>): Transie
 
 /** The password that works stays in place; the coming one is written beside it before the server gets it. */
 export async function preparePassword(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
+  work: Work,
   { from, of }: Extract<ClusterStep, { do: 'PreparePassword' }>,
-  signal: AbortSignal,
-  keep: (facts: ClusterStatusPatch) => void,
 ): Promise<ClusterStatusPatch | undefined> {
-  const known = await readOwnLogins(world, subject, connection, signal);
+  const { world, subject, connection } = work;
+  const known = await readOwnLogins(work);
   // Nor may the only password of another cluster be overwritten.
   if (from !== 'current' && known.secret !== undefined && isInUse(subject, known.secret, connection))
     throw secretChanged(known);
@@ -81,13 +67,13 @@ export async function preparePassword(
   if (known.nextIs === 'ours' || untilReplaced(world, subject, known, from) !== undefined) return undefined;
   const { tries } = world.memory;
   // Nobody knows the password of a held session any more.
-  const login = from === 'held' ? { username: heldUser(subject, connection, known) } : pick(known, from, of);
+  const login = from === 'held' ? { username: heldUser(work, known) } : pick(known, from, of);
   // Writing in place of a password that once worked leaves nothing of it.
-  if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
+  if ('password' in login) await refuseAnothersLogin(work, known, login);
   // Neither a copy of a working login nor a Secret that was lost may be written for an object that is gone or names another: it would stay.
   const isAgain = known.secret === undefined && subject.status.credentials !== undefined;
-  if (isAgain || from === 'inherited' || from === 'inheritedNext') await confirm(world, subject, signal);
-  const toNote = await noted(world, subject, known.secretName, signal, keep);
+  if (isAgain || from === 'inherited' || from === 'inheritedNext') await confirm(work);
+  const toNote = await toNoteBefore(work, known.secretName);
   if (toNote !== undefined) return toNote;
   const nextPassword = generatePassword(world.random);
   const data = { ...login, nextPassword };
@@ -105,26 +91,23 @@ export async function preparePassword(
 }
 
 export async function putPassword(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
+  work: Work,
   { as, of }: Extract<ClusterStep, { do: 'PutPassword' }>,
-  signal: AbortSignal,
-  keep: (facts: ClusterStatusPatch) => void,
 ): Promise<ClusterStatusPatch | undefined> {
-  const known = await readOwnLogins(world, subject, connection, signal);
+  const { world, subject, connection, signal } = work;
+  const known = await readOwnLogins(work);
   const { next } = known;
-  const { endpoint, cluster } = serverOf(connection, subject);
-  if (next === undefined || known.nextIs !== 'ours' || cluster === undefined || !isSame(subject, cluster)) {
+  const { endpoint, cluster } = serverOf(work);
+  if (next === undefined || known.nextIs !== 'ours' || !isSame(subject, cluster)) {
     throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: Mooring checks them again');
   }
   const logins = connection.logins(endpoint, currentID(subject));
   const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as, of);
   if (login === undefined) throw sessionEnded();
-  if ('password' in login) await refuseAnothersLogin(world, subject, connection, known, login, signal);
+  if ('password' in login) await refuseAnothersLogin(work, known, login);
   // The working login may be in another Secret by now, one that applications read.
-  await confirm(world, subject, signal);
-  const toNote = await noted(world, subject, known.secretName, signal, keep);
+  await confirm(work);
+  const toNote = await toNoteBefore(work, known.secretName);
   if (toNote !== undefined) return toNote;
   const { clock, memory } = world;
   memory.putting(subject.key, known.secretName);
@@ -137,7 +120,7 @@ export async function putPassword(
       () => logins.setPassword(login, next.username, next.password, signal),
       () => logins.attempt(next, signal),
     );
-    if (given.is === 'refused') throw await refused(world, subject, known, next, given.error);
+    if (given.is === 'refused') throw await refused(work, known, next, given.error);
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
     // It worked when it was tried, so an earlier call may have taken effect only now: try all logins again.
@@ -149,18 +132,13 @@ export async function putPassword(
 }
 
 /** What the status must record before a login is written to the Secret, or set from there; undefined: it does already. */
-async function noted(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  to: string,
-  signal: AbortSignal,
-  keep: (facts: ClusterStatusPatch) => void,
-): Promise<ClusterStatusPatch | undefined> {
+async function toNoteBefore(work: Work, to: string): Promise<ClusterStatusPatch | undefined> {
+  const { world, subject, keep } = work;
   if (recordedIn(subject).includes(to)) {
     world.memory.noted(subject.key);
     return undefined;
   }
-  const facts = await noteMove(world, subject, to, signal);
+  const facts = await noteMove(work, to);
   if (facts === undefined || world.memory.mayNote(subject.key, to)) return facts;
   // Write it all the same: whatever drops it may be mended.
   keep(facts);
@@ -173,16 +151,11 @@ async function noted(
  * may be deleted, and so may the last verified one once the login is verified. So the status names the newest as well, unless
  * only the status names the first.
  */
-async function noteMove(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  to: string,
-  signal: AbortSignal,
-): Promise<ClusterStatusPatch | undefined> {
+async function noteMove(work: Work, to: string): Promise<ClusterStatusPatch | undefined> {
+  const { world, subject } = work;
   const seen = new Set([to]);
   const moves: SecretContents[] = [];
-  for (const from of recordedIn(subject))
-    moves.push(...(await readMoves(from, seen, (name) => readOurs(world, subject, name, signal))));
+  for (const from of recordedIn(subject)) moves.push(...(await readMoves(from, seen, (name) => readOurs(work, name))));
   for (const [index, secret] of moves.entries()) {
     const next = moves[index + 1]?.name ?? to;
     if (movedTo(secret) === next) continue;
@@ -205,8 +178,7 @@ function crdOutdated(): TransientError {
 
 /** The server refuses this very password, and will again: another one is tried later, unless it may have taken this one before. */
 async function refused(
-  { clock, memory, secrets }: ClusterWorld,
-  subject: ClusterSubject,
+  { world: { clock, memory, secrets }, subject }: Work,
   { secret, secretName, current }: KnownLogins,
   next: Login,
   error: ApiError,
@@ -221,20 +193,17 @@ async function refused(
   return said;
 }
 
-function serverOf(connection: SpaceConnection, subject: ClusterSubject) {
+function serverOf({ subject, connection }: Work) {
   const cluster = connection.poller.get(subject.status.clusterID ?? '');
   const endpoint = cluster === undefined ? undefined : endpointOf(connection, subject, cluster);
-  if (endpoint === undefined) throw new TransientError('ServerUnreachable', 'No server of the cluster runs any more');
+  if (cluster === undefined || endpoint === undefined)
+    throw new TransientError('ServerUnreachable', 'No server of the cluster runs any more');
   return { cluster, endpoint };
 }
 
-export async function promotePassword(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  signal: AbortSignal,
-): Promise<ClusterStatusPatch | undefined> {
-  const { secret, secretName, next } = await readOwnLogins(world, subject, connection, signal);
+export async function promotePassword(work: Work): Promise<ClusterStatusPatch | undefined> {
+  const { world, subject, connection } = work;
+  const { secret, secretName, next } = await readOwnLogins(work);
   if (secret === undefined || next === undefined) return undefined;
   await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
     data: { password: next.password, nextPassword: null },
@@ -250,50 +219,36 @@ export async function promotePassword(
 }
 
 /** Deletes the admin Secrets: the cluster is gone, and its login with it. */
-export async function deleteSecret(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  signal: AbortSignal,
-): Promise<undefined> {
+export async function deleteSecret(work: LocalWork): Promise<undefined> {
+  const { subject } = work;
   const seen = new Set<string>();
   for (const from of [adminSecretName(subject), ...recordedIn(subject)]) {
-    const moves = await readMoves(from, seen, (name) => readOurs(world, subject, name, signal));
+    const moves = await readMoves(from, seen, (name) => readOurs(work, name));
     // None goes before those that it names.
-    for (const { name } of moves.toReversed()) await deleteOurs(world, subject, name, signal);
+    for (const { name } of moves.toReversed()) await deleteOurs(work, name);
   }
 }
 
 /** Deletes Secrets only now that the login in the other one was verified and the status names both. */
 export async function retireSecret(
-  world: ClusterWorld,
-  subject: ClusterSubject,
+  work: LocalWork,
   { names, credentials }: Extract<ClusterStep, { do: 'RetireSecret' }>,
-  signal: AbortSignal,
 ): Promise<ClusterStatusPatch> {
-  for (const name of names) await deleteOurs(world, subject, name, signal);
-  world.memory.noted(subject.key);
+  for (const name of names) await deleteOurs(work, name);
+  work.world.memory.noted(work.subject.key);
   return { ...(credentials === undefined ? {} : { credentials }), unverifiedSecretName: null };
 }
 
-async function deleteOurs(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  name: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const secret = await readOurs(world, subject, name, signal);
+async function deleteOurs(work: LocalWork, name: string): Promise<void> {
+  const { world, subject } = work;
+  const secret = await readOurs(work, name);
   if (secret === undefined) return;
-  await confirm(world, subject, signal);
+  await confirm(work);
   await world.secrets.delete(subject.metadata.namespace ?? '', name, secret);
 }
 
 /** Reads an admin Secret of this object; undefined: there is none, or the login in it is another cluster's. */
-async function readOurs(
-  { secrets }: ClusterWorld,
-  subject: ClusterSubject,
-  name: string,
-  signal: AbortSignal,
-): Promise<SecretContents | undefined> {
-  const secret = await secrets.read(subject.metadata.namespace ?? '', name, signal);
+async function readOurs({ world, subject, signal }: LocalWork, name: string): Promise<SecretContents | undefined> {
+  const secret = await world.secrets.read(subject.metadata.namespace ?? '', name, signal);
   return secret === undefined || !isOurSecret(subject, secret) || isOfAnother(subject, secret) ? undefined : secret;
 }

@@ -11,20 +11,15 @@ import { takenWords } from '../../secret-holder.ts';
 import { OWNER_LABEL } from '../../secrets.ts';
 import { earlier } from '../../verification.ts';
 import { changeOf, isChangeUnseen, needsPerson, settled } from '../changes/decide-state.ts';
-import {
-  adminSecretName,
-  type ClusterStep,
-  type ClusterSubject,
-  type LoginObservation,
-  type SpaceSeen,
-  type TriedLogin,
-} from '../observation.ts';
+import { adminSecretName } from '../identity.ts';
+import type { ClusterStep, ClusterSubject, LoginObservation, SpaceSeen, TriedLogin } from '../observation.ts';
 import {
   type ClusterDecision,
   clusterConditions,
   factoryLoginRetired,
   loginWorks,
   type Rule,
+  type VerifiedLogin,
   verifiedLogin,
 } from '../present.ts';
 import { whatIsWrong } from './wrong-login.ts';
@@ -135,28 +130,6 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
   const { working, workingOf, factoryAlive, replacedInMs, secretName } = login;
   const hasNext = login.next === 'ours';
   const from = workingOf === undefined ? {} : { of: workingOf };
-  const replacing = (doing: string) =>
-    reconciling('SecuringCredentials', `Cluster "${seen.id}" runs; its login is being replaced: ${doing}`);
-  const conditions = (doing: string) => {
-    // What applications read stops working once the server has the new password, and where that will be is not published yet.
-    if (isMove(subject, login)) return [...replacing(doing), ...clusterConditions(subject, seen)];
-    if (isRotation(subject, login)) return inOrder(subject, seen);
-    const told = { secured: notSecured(doing), available: answering(seen) };
-    return [...replacing(doing), ...clusterConditions(subject, seen, told)];
-  };
-  /** As `conditions`, and what works stays so meanwhile. A change of the cluster waits too, so that is not what is under way. */
-  const waiting = (doing: string): readonly ConditionUpdate[] => {
-    const told = changeOf(subject, seen) === undefined ? conditions(doing) : particulars(conditions(doing));
-    return [...told, ...replacing(doing).filter(({ type }) => !told.some((each) => each.type === type))];
-  };
-  // Report before anything is done, as a pass that goes on at once reports nothing.
-  const isToBeTold = isMove(subject, login) && isStatusConditionTrue(subject.status.conditions, 'Ready');
-  const step = (next: ClusterStep, doing: string): ClusterDecision => ({
-    conditions: conditions(doing),
-    ...(isToBeTold ? { requeueAfterMs: 0 } : { steps: [next] }),
-    // The finalizer comes before the first password changes hands: deleting this object must look after the Secret.
-    hold: true,
-  });
   const wrong = whatIsWrong(subject, seen.endpoint ?? '', login);
   if (wrong !== undefined) {
     const { reason, message } = wrong;
@@ -168,23 +141,86 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
   if (working === 'none' || (hasNext && login.isAwaited)) {
     const doing =
       'the server said that it took the new password, which does not sign in yet: Mooring tries again. If this persists, check the server';
-    return { conditions: waiting(doing), hold: true, mayPass: working === 'none', retry: 'soon' };
+    const conditions = waiting(subject, seen, login, doing);
+    return { conditions, hold: true, mayPass: working === 'none', retry: 'soon' };
   }
-  if (hasNext)
-    return step({ do: 'PutPassword', id: seen.id, as: working, ...from }, 'the new password is set on the server');
+  if (hasNext) {
+    const put: ClusterStep = { do: 'PutPassword', id: seen.id, as: working, ...from };
+    return replaceBy(put, subject, seen, login, 'the new password is set on the server');
+  }
   if (replacedInMs !== undefined) {
     const doing = `somebody else wrote nextPassword in Secret "${secretName}". It may be on its way to the server, so it stays there for ten minutes, and Mooring does not give it to the server`;
-    return { conditions: waiting(doing), requeueAfterMs: Math.min(replacedInMs, FOREIGN_TRIED_MS) };
+    const conditions = waiting(subject, seen, login, doing);
+    return { conditions, requeueAfterMs: Math.min(replacedInMs, FOREIGN_TRIED_MS) };
   }
   const found = verifiedLogin(subject, seen, nowMs);
-  if (found === undefined) {
-    // The factory's password must go first, no matter who else can sign in.
-    const by = factoryAlive === true ? ({ from: 'factory' } as const) : { from: working, ...from };
-    const doing = `a new password is written to Secret "${secretName}"`;
-    if (login.refusal === undefined) return step({ do: 'PreparePassword', ...by }, doing);
+  if (found !== undefined) return verified(subject, seen, login, found, nowMs);
+  const doing = `a new password is written to Secret "${secretName}"`;
+  if (login.refusal !== undefined) {
     const { failure, forMs } = login.refusal;
-    return { conditions: conditions(doing), hold: true, stands: failure, requeueAfterMs: forMs };
+    const conditions = replacing(subject, seen, login, doing);
+    return { conditions, hold: true, stands: failure, requeueAfterMs: forMs };
   }
+  // The factory's password must go first, no matter who else can sign in.
+  const by = factoryAlive === true ? ({ from: 'factory' } as const) : { from: working, ...from };
+  return replaceBy({ do: 'PreparePassword', ...by }, subject, seen, login, doing);
+}
+
+function replaceBy(
+  step: ClusterStep,
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  login: TriedLogin,
+  doing: string,
+): ClusterDecision {
+  // Report before anything is done, as a pass that goes on at once reports nothing.
+  const isToBeTold = isMove(subject, login) && isStatusConditionTrue(subject.status.conditions, 'Ready');
+  return {
+    conditions: replacing(subject, seen, login, doing),
+    ...(isToBeTold ? { requeueAfterMs: 0 } : { steps: [step] }),
+    // The finalizer comes before the first password changes hands: deleting this object must look after the Secret.
+    hold: true,
+  };
+}
+
+/** The conditions while the login is replaced. */
+function replacing(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  login: TriedLogin,
+  doing: string,
+): readonly ConditionUpdate[] {
+  if (isRotation(subject, login)) return inOrder(subject, seen);
+  // What applications read stops working once the server has the new password, and where that will be is not published yet.
+  if (isMove(subject, login)) return [...underReplacement(seen, doing), ...clusterConditions(subject, seen)];
+  const told = { secured: notSecured(doing), available: answering(seen) };
+  return [...underReplacement(seen, doing), ...clusterConditions(subject, seen, told)];
+}
+
+/** Likewise while that waits; what works stays so. A change of the cluster waits too, so that is not what is under way. */
+function waiting(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  login: TriedLogin,
+  doing: string,
+): readonly ConditionUpdate[] {
+  const all = replacing(subject, seen, login, doing);
+  const told = changeOf(subject, seen) === undefined ? all : particulars(all);
+  return [...told, ...underReplacement(seen, doing).filter(({ type }) => !told.some((each) => each.type === type))];
+}
+
+function underReplacement({ id }: SpaceSeen, doing: string): readonly ConditionUpdate[] {
+  return reconciling('SecuringCredentials', `Cluster "${id}" runs; its login is being replaced: ${doing}`);
+}
+
+/** The login works, and no other is to come. */
+function verified(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  login: TriedLogin,
+  found: VerifiedLogin,
+  nowMs: number,
+): ClusterDecision {
   const { retire, verifyInMs, refusal } = login;
   if (retire === undefined || !isMoving(subject, login)) return running(subject, seen, login, found, nowMs);
   // Their names are forgotten only once they are gone.

@@ -2,7 +2,9 @@ import { parseStatus } from '../../../kube/definition.ts';
 import { objectKey } from '../../../kube/object.ts';
 import { LANDED_MS } from '../../password-tries.ts';
 import { ADMIN_ANNOTATIONS, type Login, type SecretContents } from '../../secrets.ts';
-import { adminSecretName, type ClusterSubject } from '../observation.ts';
+import { adminSecretName } from '../identity.ts';
+import type { ClusterSubject } from '../observation.ts';
+import type { ClusterRecord } from '../record.ts';
 import { databaseClusterDefinition } from '../schema.ts';
 import type { ClusterWorld } from '../world.ts';
 import { isOurSecret } from './login-of.ts';
@@ -42,7 +44,7 @@ export function recordedIn({ status }: Pick<ClusterSubject, 'status'>): readonly
 }
 
 /** If the status records the wanted Secret and another one, the other one; undefined otherwise. */
-export function otherThanWanted(subject: Pick<ClusterSubject, 'metadata' | 'spec' | 'status'>): string | undefined {
+export function otherThanWanted(subject: ClusterRecord): string | undefined {
   const secretName = adminSecretName(subject);
   const recorded = recordedIn(subject);
   if (subject.status.credentials === undefined || !recorded.includes(secretName)) return undefined;
@@ -72,7 +74,7 @@ function isVerified(subject: ClusterSubject): boolean {
 }
 
 /** What becomes of the Secrets besides the wanted one once the login works. */
-export interface LeftSecrets {
+interface LeftSecrets {
   /** They can be deleted, in this order: at any moment, what is left of them can still be found. */
   readonly retire?: readonly string[];
   /** For how much longer a running call may give the login to one of them. */

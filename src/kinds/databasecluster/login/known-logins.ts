@@ -2,13 +2,8 @@ import { TerminalError, TransientError } from '../../../base/errors.ts';
 import { digestOf } from '../../../database/logins.ts';
 import { isForeign, NEXT_ANNOTATIONS } from '../../rotation.ts';
 import { type Login, loginFrom, type SecretContents } from '../../secrets.ts';
-import {
-  adminSecretName,
-  type ClusterSubject,
-  type NextIs,
-  type UsableLogin,
-  type WorkingLogin,
-} from '../observation.ts';
+import { adminSecretName } from '../identity.ts';
+import type { ClusterSubject, NextIs, UsableLogin, WorkingLogin } from '../observation.ts';
 import type { ClusterWorld } from '../world.ts';
 import { readFormer } from './former-secrets.ts';
 

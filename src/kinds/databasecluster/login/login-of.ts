@@ -2,7 +2,8 @@ import type { SpaceConnection } from '../../databasespace/connection.ts';
 import type { Place } from '../../databasespace/place.ts';
 import { otherHolder, type SecretHolder } from '../../secret-holder.ts';
 import { ADMIN_ANNOTATIONS, OWNER_LABEL, ownerValue, type SecretContents } from '../../secrets.ts';
-import { type ClusterSubject, createdAtOf } from '../observation.ts';
+import { createdAtOf } from '../identity.ts';
+import type { ClusterSubject } from '../observation.ts';
 import { databaseClusterDefinition } from '../schema.ts';
 
 /*

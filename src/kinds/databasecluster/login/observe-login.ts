@@ -6,13 +6,8 @@ import type { SecretHolder } from '../../secret-holder.ts';
 import type { SecretContents } from '../../secrets.ts';
 import { earlier, untilVerification } from '../../verification.ts';
 import { claimantsOf } from '../existence/claimants.ts';
-import {
-  adminSecretName,
-  type ClusterSubject,
-  currentID,
-  type LoginObservation,
-  type WorkingLogin,
-} from '../observation.ts';
+import { adminSecretName, currentID } from '../identity.ts';
+import type { ClusterSubject, LoginObservation, WorkingLogin } from '../observation.ts';
 import { databaseClusterDefinition } from '../schema.ts';
 import type { ClusterWorld } from '../world.ts';
 import { findWorking, isHeld, powerlessUser, tryOthers } from './find-working.ts';

@@ -4,7 +4,7 @@ import type { ClusterSubject, TriedLogin } from '../observation.ts';
 import { loginWorks } from '../present.ts';
 
 /** What a person must mend about a login: before, no password may or can be replaced. */
-export interface WrongLogin {
+interface WrongLogin {
   readonly reason: string;
   readonly message: string;
   readonly available: ConditionUpdate;

@@ -1,0 +1,127 @@
+import { confirm, isAsDecidedOn, isFree } from '../act-guard.ts';
+import type { ClusterStep } from '../observation.ts';
+import { type ClusterStatusPatch, isDrift } from '../present.ts';
+import type { Work } from '../work.ts';
+import { differences } from './differences.ts';
+import { refuseAwaited, updateNotApplied } from './not-shown.ts';
+import { type Asked, type AskedChange, isUnseen } from './unseen-changes.ts';
+
+/* The steps that change a cluster which exists, and is to stay. */
+
+type Rename = Extract<ClusterStep, { do: 'Rename' }>;
+type Update = Extract<ClusterStep, { do: 'Update' }>;
+
+interface Correction {
+  readonly id: string;
+  /** What is asked for. */
+  readonly changes: Asked;
+  /** The fields in which this undoes changes from elsewhere. */
+  readonly fields: readonly string[];
+  /** What else is checked, besides the cluster. */
+  readonly isPossible?: () => Promise<boolean>;
+}
+
+/**
+ * Makes the call if the cluster is as it was when this was decided and the cloud has not just accepted the same, and reports the changes
+ * from elsewhere that it undoes. The object is read last, as calls to the cloud may have to wait: undoing a person's latest order may
+ * stop a cluster that is in use, and the next pass would mend that too late. The call gets the change as it is asked for then;
+ * undefined: there is no such cluster any more.
+ */
+async function correct(
+  work: Work,
+  { id, changes, fields, isPossible }: Correction,
+  call: (change: AskedChange | undefined) => Promise<ClusterStatusPatch | undefined>,
+): Promise<ClusterStatusPatch | undefined> {
+  const { world, subject, connection } = work;
+  if (!(await isAsDecidedOn(work, id))) return undefined;
+  const cluster = connection.poller.get(id);
+  const drift = cluster === undefined || !isDrift(subject) ? [] : differences(subject, cluster);
+  refuseAwaited(world, subject, asked(work, id, changes));
+  if (isPossible !== undefined && !(await isPossible())) return undefined;
+  await confirm(work);
+  const result = await call(asked(work, id, changes));
+  for (const difference of drift) {
+    if (fields.includes(difference.field)) world.onDriftCorrected(subject.key, difference);
+  }
+  return result;
+}
+
+/** The change, with the cluster as it is known now. Undefined: there is no such cluster. */
+function asked({ subject, connection }: Work, id: string, changes: Asked): AskedChange | undefined {
+  const cluster = connection.poller.get(id);
+  return cluster && { key: subject.key, uid: subject.metadata.uid, changes, cluster };
+}
+
+/** The state from the answer makes the pass report the change, although the next one comes at once. */
+export function suspendOrResume(
+  work: Work,
+  { do: what, id }: Extract<ClusterStep, { do: 'Suspend' | 'Resume' }>,
+): Promise<ClusterStatusPatch | undefined> {
+  const { world, connection, signal } = work;
+  const { client, poller } = connection;
+  const changes = { status: what === 'Suspend' ? 'suspended' : 'running' } as const;
+  return correct(work, { id, changes, fields: ['state'] }, async (change) => {
+    const askedAt = world.clock.monotonic();
+    const cluster = await (what === 'Suspend' ? client.suspend(id, signal) : client.resume(id, signal));
+    poller.learn(id, cluster, askedAt);
+    if (change !== undefined) world.memory.unseenChanges.accepted(change, world.clock);
+    return { state: cluster.status };
+  });
+}
+
+/** Anything that may make the cloud accept it now makes it another change: a new spec, cluster or token. */
+export function renameOrUpdate(
+  work: Work,
+  { patient, ...step }: Rename | Update,
+): Promise<ClusterStatusPatch | undefined> {
+  const { key, metadata, lookNow } = work.subject;
+  const { client, poller } = work.connection;
+  const { clock, memory } = work.world;
+  const { servers: _, ...cluster } = poller.get(step.id) ?? { servers: [] };
+  const what = JSON.stringify([metadata.uid, metadata.generation, step, cluster]);
+  const call = () => (step.do === 'Rename' ? rename(work, step) : update(work, step));
+  return memory.failedChanges.ask({ key, what, by: client }, patient === true && !lookNow, clock.monotonic, call);
+}
+
+/** If the cloud accepts it but still shows the former id, it is not asked again at once, and its answers are not believed from then on. */
+function rename(work: Work, { id, to }: Rename): Promise<ClusterStatusPatch | undefined> {
+  const { world, subject, connection, signal } = work;
+  const { clock, memory } = world;
+  const { client, poller } = connection;
+  const unseen = memory.unseenChanges;
+  const isPossible = () => isFree(work, to);
+  return correct(work, { id, changes: { id: to }, fields: ['clusterID'], isPossible }, async (change) => {
+    const askedAt = clock.monotonic();
+    const isAgain = change !== undefined && unseen.inARow(change, askedAt) !== undefined;
+    const cluster = await client.update(id, { id: to }, signal);
+    if (change !== undefined) unseen.accepted(change, clock);
+    if (isAgain) refuseAwaited(world, subject, change);
+    poller.learn(id, undefined, askedAt);
+    poller.learn(to, cluster, askedAt);
+    return { clusterID: to };
+  });
+}
+
+/** If the cloud accepts the changes but does not show them, it is not asked again at once. */
+function update(work: Work, { id, changes }: Update): Promise<ClusterStatusPatch | undefined> {
+  const { world, subject, connection, signal, keep } = work;
+  const { clock, memory } = world;
+  const { client, poller } = connection;
+  const unseen = memory.unseenChanges;
+  return correct(work, { id, changes, fields: Object.keys(changes) }, async (change) => {
+    const askedAt = clock.monotonic();
+    const { backup, ...fields } = changes;
+    const request = { ...fields, ...(backup === undefined ? {} : { backupConfiguration: backup }) };
+    const cluster = await client.update(id, request, signal);
+    poller.learn(id, cluster, askedAt);
+    const accepted = backup === undefined ? {} : { backup };
+    if (isUnseen(changes, cluster) && change !== undefined) {
+      keep(accepted);
+      unseen.accepted(change, clock);
+      throw updateNotApplied(id);
+    }
+    unseen.seen(subject.key);
+    // The state makes the pass report the change, although the next one comes at once and sees the rest.
+    return { state: cluster.status, ...accepted };
+  });
+}

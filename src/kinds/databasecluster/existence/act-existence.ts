@@ -1,0 +1,163 @@
+import { TerminalError, TransientError } from '../../../base/errors.ts';
+import type { Cluster } from '../../../cloud/schema.ts';
+import { ApiError } from '../../../http/api-error.ts';
+import { LET_GO } from '../../../kube/annotations.ts';
+import { confirm, isFree, lookAgain } from '../act-guard.ts';
+import { deployRequest } from '../changes/deploy-request.ts';
+import { refuseAwaited } from '../changes/not-shown.ts';
+import { adminSecretName, createdAtOf, identityOf, isSame, spaceKeyOf } from '../identity.ts';
+import type { ClusterStep } from '../observation.ts';
+import { type ClusterStatusPatch, shown } from '../present.ts';
+import type { Work } from '../work.ts';
+import { acceptedBackup } from './decide-existence.ts';
+import { askFor } from './find-cluster.ts';
+
+/* The steps that bring a cluster into existence, and the one that ends it. */
+
+export async function deploy(
+  work: Work,
+  { id }: Extract<ClusterStep, { do: 'Deploy' }>,
+): Promise<ClusterStatusPatch | undefined> {
+  await refuseUnknownVersion(work);
+  const { subject, connection, signal } = work;
+  // Take the turn before the object is read once more: at a busy cloud this takes time.
+  const turn = await connection.client.turn(id, signal);
+  return create(work, id, () => connection.client.deploy(deployRequest(subject, id), signal, turn));
+}
+
+/** Does not judge a deploy whose answer may be lost, as the cloud then took the version. */
+async function refuseUnknownVersion(work: Work): Promise<void> {
+  const { world, subject, keep } = work;
+  const { key, spec, status } = subject;
+  if (status.operation === undefined || !world.memory.attempts.neverMade(key, status.operation)) return;
+  const versions = await versionsWithout(work);
+  if (versions === undefined) return;
+  keep({ operation: null });
+  const message = `spec.version cannot be "${spec.version}", which the cloud does not have: delete this object, and apply it with latest or one of ${versions.join(', ')}`;
+  throw new TerminalError('InvalidSpec', message);
+}
+
+/**
+ * Returns the versions that the cloud has if it surely lacks the requested one; undefined: it may have it. The space's list may
+ * be old, so the cloud is asked before a person is told. If it does not answer, it judges the deploy itself.
+ */
+async function versionsWithout({ world, subject, connection, signal }: Work): Promise<readonly string[] | undefined> {
+  const { version } = subject.spec;
+  const lacksIt = (versions: readonly string[]) =>
+    version !== undefined && version !== 'latest' && versions.length > 0 && !versions.includes(version);
+  if (!lacksIt(world.space(spaceKeyOf(subject))?.versions ?? [])) return undefined;
+  try {
+    const versions = await connection.client.versions(signal);
+    return lacksIt(versions) ? versions : undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Nothing that the cloud reports tells a clone from another cluster, so the id must be free right before. And the source must still be
+ * the cluster that was decided about: the clone of another one would have somebody else's data.
+ */
+export async function clone(
+  work: Work,
+  { id, source, createdAt }: Extract<ClusterStep, { do: 'Clone' }>,
+): Promise<ClusterStatusPatch> {
+  const { world, subject, connection, signal } = work;
+  const from = await lookAgain(work, source);
+  if (from === undefined || createdAtOf(from) !== createdAt) {
+    const message = `Cluster "${source}", which is to be cloned, has changed meanwhile: Mooring checks it again`;
+    throw new TransientError('WaitingForSource', message);
+  }
+  if (!(await isFree(work, id))) {
+    const mayBeOurs = world.memory.attempts.maybeMade(subject.key, subject.status.operation);
+    return mayBeOurs ? {} : { operation: null };
+  }
+  return create(work, id, () => connection.client.clone(source, id, signal));
+}
+
+/**
+ * Makes a deploy or clone that the status already announces. The answer proves that the cluster is ours; without an answer,
+ * the next pass looks. A refusal removes what was written down: a cluster that gets the id later is somebody else's, and a
+ * later process could not tell.
+ */
+async function create(work: Work, id: string, call: () => Promise<Cluster>): Promise<ClusterStatusPatch> {
+  const { world, subject, connection, keep } = work;
+  const { operation } = subject.status;
+  if (operation === undefined) throw new Error(`Creating cluster "${id}" was not written down first`);
+  await confirm(work);
+  const { clock, memory } = world;
+  const { attempts } = memory;
+  const askedAt = clock.monotonic();
+  try {
+    const cluster = await attempts.make(subject.key, operation, clock, call);
+    connection.poller.learn(id, cluster, askedAt);
+    return {
+      ...shown({ cluster, endpoint: undefined }),
+      createdAt: identityOf(cluster),
+      operation: null,
+      former: null,
+      backup: acceptedBackup(subject),
+      unverifiedSecretName: adminSecretName(subject),
+    };
+  } catch (error) {
+    if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
+    if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error;
+    return await taken(work, id, error);
+  }
+}
+
+/**
+ * The id is in use: by somebody else's cluster, or by one from an earlier attempt whose answer was lost. The next pass compares.
+ * If there is none, the cloud's own words matter: how it refuses a second free cluster, say, is not documented.
+ */
+async function taken({ world, connection, signal }: Work, id: string, refusal: ApiError): Promise<ClusterStatusPatch> {
+  const cluster = await askFor(world, connection, id, signal);
+  if (cluster === undefined) {
+    throw new TransientError(
+      'ClusterIDInUse',
+      `${refusal.message}, but the cloud shows no such cluster: Mooring tries again. If this persists, choose another clusterID, or mend what the cloud complains of`,
+      { cause: refusal },
+    );
+  }
+  return {};
+}
+
+const PASSING: ReadonlySet<string> = new Set(['starting', 'resuming', 'suspending']);
+
+/** Asks the cloud right before whether it is still that cluster. The object is read last, as the cloud may keep us waiting. */
+export async function destroy(
+  work: Work,
+  { id }: Extract<ClusterStep, { do: 'Destroy' }>,
+): Promise<ClusterStatusPatch | undefined> {
+  const { world, subject, connection, signal } = work;
+  const { client, poller } = connection;
+  const cluster = await lookAgain(work, id);
+  if (cluster === undefined || !isSame(subject, cluster) || cluster.status === 'destroying') return undefined;
+  const change = { key: subject.key, uid: subject.metadata.uid, changes: { status: 'gone' }, cluster } as const;
+  refuseAwaited(world, subject, change);
+  await confirm(work);
+  const askedAt = world.clock.monotonic();
+  try {
+    const left = await client.destroy(id, signal);
+    poller.learn(id, left, askedAt);
+    world.memory.unseenChanges.accepted(change, world.clock, left === undefined ? 'missing' : 'accepted');
+    // The next look may not find it any more, and that it was ending must not be lost.
+    return left && { state: left.status };
+  } catch (error) {
+    throw error instanceof ApiError ? refusedToDestroy(id, cluster, error) : error;
+  }
+}
+
+function refusedToDestroy(id: string, { status }: Cluster, error: ApiError): Error {
+  // Nobody promises from which states this is accepted, so it is tried again once the cluster is at rest.
+  if ((error.kind === 'invalid' || error.kind === 'conflict') && PASSING.has(status)) {
+    const message = `Cluster "${id}" is ${status}, and the cloud does not destroy it yet: ${error.message}. Mooring tries again`;
+    return new TransientError('Destroying', message);
+  }
+  if (error.kind === 'forbidden') {
+    const message = `${error.message}. Give the space an API token of level admin. ${LET_GO}`;
+    return new TerminalError('DeletionBlocked', message, { cause: error });
+  }
+  return error;
+}

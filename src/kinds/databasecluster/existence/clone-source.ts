@@ -1,0 +1,107 @@
+import type { Cluster } from '../../../cloud/schema.ts';
+import { objectKey } from '../../../kube/object.ts';
+import type { SpaceConnection } from '../../databasespace/connection.ts';
+import { isSamePlace, placeName } from '../../databasespace/place.ts';
+import { createIt } from '../../missing.ts';
+import { admitIt, admits } from '../../namespaces.ts';
+import { createdAtOf, currentID, desiredID, isSame, mayExist, spaceKeyOf } from '../identity.ts';
+import type { ClusterSubject, SpaceSeen } from '../observation.ts';
+import { type ClusterRecord, clusterRecordOf } from '../record.ts';
+import { CLONE_OF_ITSELF } from '../rules.ts';
+import type { ClusterWorld } from '../world.ts';
+import { claimantsOf } from './claimants.ts';
+
+type CloneSource = SpaceSeen['cloneSource'];
+
+/** The cluster to clone, which must run or be suspended, and be in this place, as a clone is made where its source is. */
+export async function cloneSourceOf(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection,
+  signal: AbortSignal,
+): Promise<CloneSource> {
+  const { cloneFrom } = subject.spec;
+  if (cloneFrom === undefined) return undefined;
+  const { clusterRef, clusterID = '' } = cloneFrom;
+  const isItself =
+    clusterRef === undefined ? clusterID === desiredID(subject) : clusterRef.name === subject.metadata.name;
+  if (isItself) return { is: 'unusable', reason: 'InvalidSpec', message: `spec.${CLONE_OF_ITSELF}` };
+  return clusterRef === undefined
+    ? sourceByID(world, subject, connection, clusterID, signal)
+    : sourceByName(world, subject, connection, clusterRef.name);
+}
+
+/** Any cluster of the space, unless a DatabaseCluster has it and does not admit this namespace. */
+async function sourceByID(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  { poller, place }: SpaceConnection,
+  id: string,
+  signal: AbortSignal,
+): Promise<CloneSource> {
+  const cluster = poller.get(id);
+  const called = `cluster "${id}" in ${placeName(place)}, which is to be cloned`;
+  if (cluster === undefined)
+    return { is: 'waiting', message: `Waiting for ${called}: create it there, or check cloneFrom.clusterID` };
+  if (!isReady(cluster)) return { is: 'waiting', message: `Waiting for ${called}, to run or to be suspended` };
+  const keeper = await findKeeper(world, subject, cluster, signal);
+  if (keeper !== undefined) {
+    const remedy = admitIt(keeper.spec.allowedNamespaces, "that one's");
+    const message = `Cluster "${id}" in ${placeName(place)}, which is to be cloned, is that of a DatabaseCluster that does not admit namespace "${subject.metadata.namespace}": delete this object, or ${remedy}`;
+    return { is: 'unusable', reason: 'ClusterNotAllowed', message };
+  }
+  return { is: 'known', id, createdAt: createdAtOf(cluster) };
+}
+
+/** The cluster of a DatabaseCluster in the same namespace. */
+function sourceByName(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  { poller, place }: SpaceConnection,
+  name: string,
+): CloneSource {
+  const { namespace = '' } = subject.metadata;
+  const object = world.cluster(objectKey(namespace, name));
+  if (object === undefined) {
+    const missing = { field: 'cloneFrom.clusterRef', name, namespace, own: namespace };
+    const others = () => Iterator.from(world.clusterKeys()).filter((key) => key !== subject.key);
+    const remedy = createIt(world.watches, missing, others);
+    return { is: 'waiting', message: `Waiting for DatabaseCluster "${name}", which is to be cloned: ${remedy}` };
+  }
+  const source = clusterRecordOf(object);
+  // Undefined if there is no such space now: one may yet appear, and this says nothing about where the source is.
+  const theirs = source && world.places.get(spaceKeyOf(source));
+  if (theirs !== undefined && !isSamePlace(theirs, place)) {
+    const message = `DatabaseCluster "${name}", which is to be cloned, is not in ${placeName(place)}: delete this object, and create it in the space of that one`;
+    return { is: 'unusable', reason: 'CloneSourceElsewhere', message };
+  }
+  const cluster = theirs && poller.get(source?.status.clusterID ?? '');
+  const isTheirs = source?.status.createdAt !== undefined && cluster !== undefined && isSame(source, cluster);
+  if (isTheirs && isReady(cluster)) return { is: 'known', id: cluster.id, createdAt: createdAtOf(cluster) };
+  const message = `Waiting for DatabaseCluster "${name}", which is to be cloned, to run or to be suspended`;
+  return { is: 'waiting', message };
+}
+
+function isReady({ status }: Cluster): boolean {
+  return status === 'running' || status === 'suspended';
+}
+
+/**
+ * Returns the DatabaseCluster of the cluster that does not admit the subject's namespace. A clone has all the data, so only namespaces
+ * that are admitted may make one.
+ */
+async function findKeeper(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<ClusterRecord | undefined> {
+  const { namespace: own = '' } = subject.metadata;
+  for (const record of claimantsOf(world, subject, cluster.id)) {
+    const { metadata, spec, status } = record;
+    const isTheirs = status.createdAt === undefined ? mayExist(record) : isSame(record, cluster);
+    if (metadata.namespace === own || currentID(record) !== cluster.id || !isTheirs) continue;
+    if (!(await admits(spec.allowedNamespaces, () => world.namespaceLabels(own, signal)))) return record;
+  }
+  return undefined;
+}

@@ -1,0 +1,95 @@
+import { findStatusCondition } from '../../kube/condition.ts';
+import { OBSERVING } from '../../kube/summary.ts';
+import type { SpaceConnection } from '../databasespace/connection.ts';
+import { isSamePlace, placeOf } from '../databasespace/place.ts';
+import { createIt } from '../missing.ts';
+import { admitIt, admits } from '../namespaces.ts';
+import { isToFollow, moveOf } from './existence/moved.ts';
+import { currentID, mayExist, spaceKeyOf } from './identity.ts';
+import { loginMeanwhile } from './login/verify-alone.ts';
+import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
+import type { ClusterWorld, SpaceSeenHere } from './world.ts';
+
+type WithoutSpace = Exclude<ClusterObservation, SpaceSeen>;
+
+/** Returns the connection through which the object's cluster can be seen, or why there is none for it. */
+export async function findConnection(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  signal: AbortSignal,
+): Promise<SpaceConnection | WithoutSpace> {
+  const key = spaceKeyOf(subject);
+  const own = subject.metadata.namespace ?? '';
+  const { name, namespace = own } = subject.spec.spaceRef;
+  const space = world.space(key);
+  if (space === undefined) {
+    const remedy = createIt(world.watches, { field: 'spaceRef', name, namespace, own }, world.spaceKeys);
+    return { space: 'waiting', reason: 'SpaceNotFound', message: `${waitingFor(subject)}: ${remedy}` };
+  }
+  const allowed = space.spec?.allowedNamespaces;
+  if (own !== namespace && !(await admits(allowed, () => world.namespaceLabels(own, signal)))) {
+    const message = `DatabaseSpace "${name}" in namespace "${namespace}" does not admit namespace "${own}": ${admitIt(allowed, "the space's")}`;
+    return { space: 'refused', reason: 'SpaceNotAllowed', message };
+  }
+  const place = space.spec === undefined ? undefined : placeOf(space.spec);
+  const moved = place === undefined ? undefined : moveOf(world, subject, place);
+  if (moved !== undefined && !isToFollow(subject)) return moved;
+  const connection = world.connections.get(key);
+  if (place !== undefined && connection !== undefined && !isSamePlace(connection.place, place))
+    return { space: 'waiting', reason: 'WaitingForSpace', message: `${waitingFor(subject)}: it has just been changed` };
+  // A space with a problem, such as one refused token of several, keeps what it has and takes nothing new.
+  const admitted = space.ready?.status === 'True' || subject.deleting || mayExist(subject);
+  const isShown = connection?.poller.listedAtMs !== undefined || connection?.poller.has(currentID(subject));
+  if (connection !== undefined && isShown && admitted) {
+    world.memory.waiting.forget(subject.key);
+    return connection;
+  }
+  return notObserved(world, subject, space, connection, signal);
+}
+
+/** The space has yet to be observed, or has a problem. */
+async function notObserved(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  { spec, ready }: SpaceSeenHere,
+  connection: SpaceConnection | undefined,
+  signal: AbortSignal,
+): Promise<WithoutSpace> {
+  // Names only the reason: the message may change often, and that must not write hundreds of objects.
+  const starting = ready?.status === 'True';
+  const known = starting ? 'this process has not listed it yet' : `its condition Ready says ${ready?.reason}`;
+  const why = ready === undefined ? 'it has not been checked yet' : known;
+  const message = `${waitingFor(subject)} to be observed: ${why}`;
+  const isPutOff = ready?.status === 'Unknown' && FIRST_LOOK.has(ready.reason);
+  const isFirstLook = ready === undefined || starting || isPutOff;
+  const untoldMs = isFirstLook ? untilTold(world, subject, connection) : undefined;
+  const login = await loginMeanwhile(world, subject, spec, connection, signal);
+  return { space: 'waiting', reason: 'WaitingForSpace', message, starting, untoldMs, login };
+}
+
+function waitingFor({ metadata, spec }: ClusterSubject): string {
+  const { name, namespace = metadata.namespace ?? '' } = spec.spaceRef;
+  return `Waiting for DatabaseSpace "${name}" in namespace "${namespace}"`;
+}
+
+/** What a space says of itself while its first look takes its time. */
+const FIRST_LOOK: ReadonlySet<string> = new Set(['CloudThrottled', OBSERVING]);
+
+/** How long a cluster that reports nothing yet may stay silent; undefined: it must report now. */
+function untilTold(
+  { clock, memory }: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection | undefined,
+): number | undefined {
+  const { conditions } = subject.status;
+  if (conditions !== undefined && findStatusCondition(conditions, 'Ready')?.reason !== OBSERVING) return undefined;
+  const isLookedAt = connection !== undefined && connection.poller.listedAtMs === undefined;
+  const leftMs = TOLD_AFTER_MS[isLookedAt ? 'lookedAt' : 'queued'] - memory.waiting.begin(subject, clock.monotonic());
+  return leftMs > 0 ? leftMs : undefined;
+}
+
+/**
+ * How long a space may wait for its turn to be looked at for the first time, and how long that look may take. If the cloud limits
+ * requests, the looks at a hundred spaces take most of a minute.
+ */
+const TOLD_AFTER_MS = { queued: 60_000, lookedAt: 10_000 };
