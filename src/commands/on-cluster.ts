@@ -6,7 +6,7 @@ import { HttpError } from '../base/transport.ts';
 import { createUndiciTransport } from '../http/undici-transport.ts';
 import { KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
-import { defaultKubeconfig, loadKubeConnection, NoKubeconfigError } from '../kube/config.ts';
+import { defaultKubeconfig, loadKubeConnection, NoKubeconfigError } from '../kube/connection/config.ts';
 import {
   type Arguments,
   CONNECTION_FLAGS,

@@ -9,7 +9,7 @@ import { definitions } from '../../kinds/definitions.ts';
 import { ABANDON } from '../../kube/annotations.ts';
 import type { AnyObject } from '../../kube/api.ts';
 import { createKubeClient } from '../../kube/client.ts';
-import { loadKubeConnection } from '../../kube/config.ts';
+import { loadKubeConnection } from '../../kube/connection/config.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import { resourceOf } from '../../plugin/kinds.ts';
 import { Informer } from '../../runtime/informer.ts';

@@ -1,5 +1,5 @@
-import { GROUP, VERSION } from '../base/group.ts';
-import type { ResourceDefinition } from './definition.ts';
+import { GROUP, VERSION } from '../../base/group.ts';
+import type { ResourceDefinition } from '../definition.ts';
 import { type StructuralSchema, StructuralSchemaError, structuralSchema } from './structural-schema.ts';
 
 /** The parts of an apiextensions.k8s.io/v1 CustomResourceDefinition that are written here. */

@@ -1,4 +1,4 @@
-import type { UndiciTransportOptions } from '../http/undici-transport.ts';
+import type { UndiciTransportOptions } from '../../http/undici-transport.ts';
 
 /** How to reach the API server, and as whom. */
 export interface KubeConnection {

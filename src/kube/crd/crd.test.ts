@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import type { ResourceDefinition } from '../definition.ts';
 import { customResourceDefinition, fieldsOf, resourceSchema } from './crd.ts';
-import type { ResourceDefinition } from './definition.ts';
 
 function aDefinition(overrides: Partial<ResourceDefinition> = {}): ResourceDefinition {
   return {

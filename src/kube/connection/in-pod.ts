@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import type { Clock } from '../base/clock.ts';
-import { SingleFlight } from '../base/single-flight.ts';
+import type { Clock } from '../../base/clock.ts';
+import { SingleFlight } from '../../base/single-flight.ts';
 import type { KubeConnection } from './connection.ts';
 
 /** Where the kubelet puts a pod's service account. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { ValidationRule } from './definition.ts';
+import type { ValidationRule } from '../definition.ts';
 
 /** The part of OpenAPI that a CustomResourceDefinition may use (a "structural schema"). */
 export interface StructuralSchema {

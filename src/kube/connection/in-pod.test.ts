@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { virtualClock } from '../sandbox/virtual-clock.ts';
+import { virtualClock } from '../../sandbox/virtual-clock.ts';
 import type { KubeConnection } from './connection.ts';
 import { loadPodConnection, renewed } from './in-pod.ts';
 

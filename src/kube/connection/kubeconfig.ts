@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { load as loadYaml } from 'js-yaml';
 import { z } from 'zod';
-import { messageOf } from '../base/errors.ts';
+import { messageOf } from '../../base/errors.ts';
 
 export interface Kubeconfig {
   readonly config: KubeConfig;

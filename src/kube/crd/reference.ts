@@ -1,6 +1,6 @@
-import { API_VERSION } from '../base/group.ts';
+import { API_VERSION } from '../../base/group.ts';
+import type { PrinterColumn, ResourceDefinition, ValidationRule } from '../definition.ts';
 import { type Field, fieldsOf, resourceSchema } from './crd.ts';
-import type { PrinterColumn, ResourceDefinition, ValidationRule } from './definition.ts';
 
 /** Returns the chapter of docs/reference.md about one kind: names, fields, rules and printer columns, in Markdown. */
 export function referenceOf(definition: ResourceDefinition): string {

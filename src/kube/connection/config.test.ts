@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { virtualClock } from '../sandbox/virtual-clock.ts';
+import { virtualClock } from '../../sandbox/virtual-clock.ts';
 import { loadKubeConnection } from './config.ts';
 import type { KubeConnection } from './connection.ts';
 
