@@ -15,7 +15,7 @@ import { Reachability } from '../kube/reachability.ts';
 import { createReviews, type Reviews } from '../kube/reviews.ts';
 import { createMetrics, type Metrics } from '../operator/metrics.ts';
 import { createOperator, type Operator } from '../operator.ts';
-import { helpRows } from '../plugin/help.ts';
+import { helpRows } from '../plugin/command-line/help.ts';
 import { loadCertificateFiles } from '../serving/certificate.ts';
 import { type ServeOptions, serve } from '../serving/http-server.ts';
 import { serveProbes } from '../serving/probes.ts';

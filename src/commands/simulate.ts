@@ -7,7 +7,7 @@ import { formatDuration } from '../base/duration.ts';
 import { messageOf } from '../base/errors.ts';
 import { listenErrorMessage } from '../base/listen-error.ts';
 import { systemRandom } from '../base/random.ts';
-import { helpRows } from '../plugin/help.ts';
+import { helpRows } from '../plugin/command-line/help.ts';
 import { DIALECTS, type Dialect } from '../simulator/dialect.ts';
 import type { Simulator } from '../simulator/interface.ts';
 import { KNOB_SPECS, type KnobSpec, type Knobs, parseKnobFlags, SIMULATE_KNOBS } from '../simulator/knobs.ts';

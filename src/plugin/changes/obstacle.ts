@@ -1,11 +1,11 @@
-import { isRecord } from '../base/is-record.ts';
-import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
-import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
-import { isPaused } from '../kube/annotations.ts';
-import { type Condition, isStatusConditionTrue } from '../kube/condition.ts';
-import { type Inventory, type Item, isOutOfDate, nameOf, stalledOf } from './inventory.ts';
-import { commandFor } from './kinds.ts';
-import { ancestorsOf, blockerOf } from './tree.ts';
+import { isRecord } from '../../base/is-record.ts';
+import { databaseClusterDefinition } from '../../kinds/databasecluster/schema.ts';
+import { databaseUserDefinition } from '../../kinds/databaseuser/schema.ts';
+import { isPaused } from '../../kube/annotations.ts';
+import { type Condition, isStatusConditionTrue } from '../../kube/condition.ts';
+import { type Inventory, type Item, isOutOfDate, nameOf, stalledOf } from '../inventory.ts';
+import { commandFor } from '../kinds.ts';
+import { ancestorsOf, blockerOf } from '../tree.ts';
 
 /* What keeps a change that a person asks for from happening, as far as the objects show. */
 

@@ -1,4 +1,4 @@
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../../http/api-error.ts';
 
 /** Types of transactions. Each may do what those before it may. */
 export const TRANSACTION_TYPES = ['read', 'write', 'schema'] as const;

@@ -1,7 +1,7 @@
-import { toJson } from '../base/to-json.ts';
-import type { QueryAnswer } from '../database/query-answer.ts';
-import type { Concept, ConceptValue } from '../database/schema.ts';
-import { table } from './text.ts';
+import { toJson } from '../../base/to-json.ts';
+import type { QueryAnswer } from '../../database/query-answer.ts';
+import type { Concept, ConceptValue } from '../../database/schema.ts';
+import { table } from '../command-line/text.ts';
 
 /** The answer for people: a table for rows, JSON for documents. */
 export function answerText(answer: QueryAnswer): string {

@@ -1,15 +1,15 @@
-import { type Clock, sleep } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
-import { HttpError } from '../base/transport.ts';
-import type { KubeApi } from '../kube/api.ts';
-import type { ResourceDefinition } from '../kube/definition.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
+import { HttpError } from '../../base/transport.ts';
+import type { KubeApi } from '../../kube/api.ts';
+import type { ResourceDefinition } from '../../kube/definition.ts';
+import { INTERRUPTED, TIMED_OUT } from '../command-line/exit-code.ts';
+import { type Item, isOutOfDate, itemOf, loadChain, notThereText } from '../inventory.ts';
+import { commandFor, resourceOf } from '../kinds.ts';
+import { operatorWatch } from '../operator-sign.ts';
+import { isPassing } from '../watch.ts';
 import { type Change, failureOf, progressOf } from './change.ts';
-import { INTERRUPTED, TIMED_OUT } from './exit-code.ts';
-import { type Item, isOutOfDate, itemOf, loadChain, notThereText } from './inventory.ts';
-import { commandFor, resourceOf } from './kinds.ts';
 import { obstacleOf } from './obstacle.ts';
-import { operatorWatch } from './operator-sign.ts';
-import { isPassing } from './watch.ts';
 
 export interface ChangeRequest {
   /** The command's name. */

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { COLOUR, printable } from '../base/printable.ts';
+import { COLOUR, printable } from '../../base/printable.ts';
 import { beginningOf } from './text.ts';
 
 /** A terminal's window that is redrawn again and again. */

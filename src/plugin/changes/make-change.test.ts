@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { HttpError } from '../base/transport.ts';
-import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
-import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
-import type { KubeApi } from '../kube/api.ts';
-import { LEASES } from '../kube/lease.ts';
-import { microTime } from '../kube/object.ts';
-import { FakeKube } from '../sandbox/fake-kube.ts';
-import { virtualClock } from '../sandbox/virtual-clock.ts';
-import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { HttpError } from '../../base/transport.ts';
+import { DATABASE_CLUSTERS } from '../../kinds/databasecluster/resource.ts';
+import { databaseClusterDefinition } from '../../kinds/databasecluster/schema.ts';
+import type { KubeApi } from '../../kube/api.ts';
+import { LEASES } from '../../kube/lease.ts';
+import { microTime } from '../../kube/object.ts';
+import { FakeKube } from '../../sandbox/fake-kube.ts';
+import { virtualClock } from '../../sandbox/virtual-clock.ts';
+import { createSeededRandom } from '../../simulator/seeded-random.ts';
+import { INTERRUPTED, TIMED_OUT } from '../command-line/exit-code.ts';
 import { CHANGES, type Change } from './change.ts';
-import { INTERRUPTED, TIMED_OUT } from './exit-code.ts';
 import { type ChangeTools, makeChange } from './make-change.ts';
 
 const ref = { namespace: 'shop', name: 'orders' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { messageOf } from '../base/errors.ts';
-import { ApiError, type ApiErrorKind } from '../http/api-error.ts';
+import { messageOf } from '../../base/errors.ts';
+import { ApiError, type ApiErrorKind } from '../../http/api-error.ts';
 import { typeNeeded, withTypeHelp } from './query-type.ts';
 
 test.each([

@@ -1,9 +1,9 @@
-import { messageOf } from '../base/errors.ts';
-import type { QueryAnswer } from '../database/query-answer.ts';
-import type { Session } from '../database/session.ts';
-import { ApiError } from '../http/api-error.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { QueryAnswer } from '../../database/query-answer.ts';
+import type { Session } from '../../database/session.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { INTERRUPTED } from '../command-line/exit-code.ts';
 import { answerText } from './answer.ts';
-import { INTERRUPTED } from './exit-code.ts';
 import { TRANSACTION_TYPES, type TransactionType, withTypeHelp } from './query-type.ts';
 
 export const SHELL_HELP = `A query takes as many lines as it needs, and ends with an empty line, or with \\commit, \\rollback or \\quit.

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { manualClock } from '../../test/support/clock.ts';
-import { ServerClient } from '../database/client.ts';
-import { Session } from '../database/session.ts';
-import { loneServer } from '../simulator/lone-server.ts';
-import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { createSimulator } from '../simulator/simulator.ts';
+import { manualClock } from '../../../test/support/clock.ts';
+import { ServerClient } from '../../database/client.ts';
+import { Session } from '../../database/session.ts';
+import { loneServer } from '../../simulator/lone-server.ts';
+import { createSeededRandom } from '../../simulator/seeded-random.ts';
+import { createSimulator } from '../../simulator/simulator.ts';
 import { converse, interrupt, Shell } from './shell.ts';
 
 const ADDRESS = 'server.example.com:8443';

@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { printableCell } from '../base/printable.ts';
+import { printableCell } from '../../base/printable.ts';
 
 /** How text for people is styled: with colours only on a terminal. */
 export interface Style {

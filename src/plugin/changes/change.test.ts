@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { anItem } from '../../test/support/items.ts';
+import { anItem } from '../../../test/support/items.ts';
+import type { Item } from '../inventory.ts';
 import { CHANGES, failureOf, progressOf } from './change.ts';
-import type { Item } from './inventory.ts';
 
 describe('rotate', () => {
   const user = (version: string, handled: string) =>

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { argumentMistake } from '../base/argument-mistake.ts';
+import { argumentMistake } from '../../base/argument-mistake.ts';
 import { helpRows, wrapped } from './help.ts';
 
 /** The command was called wrongly: exit with code 2 and this text. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { HttpError, type HttpRequest } from '../base/transport.ts';
-import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
-import { SECRETS } from '../kube/api.ts';
-import { FakeKube } from '../sandbox/fake-kube.ts';
-import { virtualClock } from '../sandbox/virtual-clock.ts';
-import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { HttpError, type HttpRequest } from '../../base/transport.ts';
+import { DATABASE_USERS } from '../../kinds/databaseuser/resource.ts';
+import { SECRETS } from '../../kube/api.ts';
+import { FakeKube } from '../../sandbox/fake-kube.ts';
+import { virtualClock } from '../../sandbox/virtual-clock.ts';
+import { createSeededRandom } from '../../simulator/seeded-random.ts';
 import { sessionFor } from './server.ts';
 
 const URI = 'https://server.example.com:8443';
