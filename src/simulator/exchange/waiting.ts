@@ -1,5 +1,5 @@
-import { aborted } from '../base/abort.ts';
-import type { Clock } from '../base/clock.ts';
+import { aborted } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Wait } from './message.ts';
 
 /** Resolves when the wait is over, or the client has gone. */

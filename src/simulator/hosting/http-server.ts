@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Outcome } from './effects.ts';
-import type { Simulator } from './interface.ts';
+import type { Answer } from '../exchange/message.ts';
+import type { Outcome } from '../faults/effects.ts';
+import type { Simulator } from '../interface.ts';
 import { createPortBook, Listeners } from './listeners.ts';
-import type { Answer } from './message.ts';
 
 export interface SimulatorServerOptions {
   /** Interface to listen on. Default 127.0.0.1. */

@@ -1,5 +1,5 @@
-import type { Random } from '../base/random.ts';
-import type { Subject } from './subject.ts';
+import type { Random } from '../../base/random.ts';
+import type { Subject } from '../exchange/subject.ts';
 
 /** What a fault does to the requests it matches. */
 export const FAULT_EFFECTS = {

@@ -1,14 +1,14 @@
-import { messageOf } from '../base/errors.ts';
+import { messageOf } from '../../base/errors.ts';
+import { DIALECT_RULES } from '../dialect.ts';
+import { type Answer, empty, type Incoming, json, Refusal } from '../exchange/message.ts';
+import { missAnswer } from '../exchange/refusals.ts';
+import { createRouter, isMiss, type Route } from '../exchange/router.ts';
+import { SENTINELS } from '../faults/sentinels.ts';
+import type { Simulator } from '../interface.ts';
+import { KNOB_SPECS, parseKnobs } from '../knobs.ts';
 import { act, readFault } from './admin-requests.ts';
-import { DIALECT_RULES } from './dialect.ts';
-import type { Simulator } from './interface.ts';
-import { KNOB_SPECS, parseKnobs } from './knobs.ts';
-import { type Answer, empty, type Incoming, json, Refusal } from './message.ts';
 import { renderMain, renderPage } from './page.ts';
 import { PAGE_SCRIPT, PAGE_STYLE } from './page-assets.ts';
-import { missAnswer } from './refusals.ts';
-import { createRouter, isMiss, type Route } from './router.ts';
-import { SENTINELS } from './sentinels.ts';
 
 /** Operations that neither document has: the page for people, and the same as JSON for scripts. */
 type AdminOperation =

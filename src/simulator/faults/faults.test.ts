@@ -8,7 +8,7 @@ import {
   sender,
   serverBench,
   settled,
-} from '../../test/support/simulator.ts';
+} from '../../../test/support/simulator.ts';
 import { FAULT_EFFECTS, type Fault, type FaultEffect } from './faults.ts';
 
 async function bench() {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { addressOf, CLUSTERS, cloudBench, clusterNamed, sender } from '../../test/support/simulator.ts';
+import { addressOf, CLUSTERS, cloudBench, clusterNamed, sender } from '../../../test/support/simulator.ts';
+import { SENTINELS } from '../faults/sentinels.ts';
+import { KNOB_SPECS } from '../knobs.ts';
 import { ACT_NAMES } from './admin-requests.ts';
-import { KNOB_SPECS } from './knobs.ts';
-import { SENTINELS } from './sentinels.ts';
 
 const ROOT = '/_simulator';
 

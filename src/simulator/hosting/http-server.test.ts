@@ -1,6 +1,6 @@
 import { connect, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { manualClock } from '../../test/support/clock.ts';
+import { manualClock } from '../../../test/support/clock.ts';
 import {
   addressOf,
   CLUSTERS,
@@ -9,15 +9,15 @@ import {
   type Reply,
   type Send,
   sender,
-} from '../../test/support/simulator.ts';
-import { systemClock } from '../base/clock.ts';
-import { createUndiciTransport } from '../http/undici-transport.ts';
-import type { Fault, FaultEffect } from './faults.ts';
-import type { SimulatorOptions } from './interface.ts';
+} from '../../../test/support/simulator.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createUndiciTransport } from '../../http/undici-transport.ts';
+import type { Fault, FaultEffect } from '../faults/faults.ts';
+import type { SimulatorOptions } from '../interface.ts';
+import { createSeededRandom } from '../seeded-random.ts';
+import { createSimulator } from '../simulator.ts';
+import { type SimulatorServerOptions, startSimulatorServer } from './http-server.ts';
 import { createPortBook } from './listeners.ts';
-import { createSeededRandom } from './seeded-random.ts';
-import { type SimulatorServerOptions, startSimulatorServer } from './server.ts';
-import { createSimulator } from './simulator.ts';
 
 const opened: { close(): Promise<unknown> }[] = [];
 

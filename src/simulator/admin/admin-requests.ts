@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { FAULT_EFFECTS, type Fault, type FaultEffect } from './faults.ts';
-import type { Outsider } from './outsider.ts';
+import { FAULT_EFFECTS, type Fault, type FaultEffect } from '../faults/faults.ts';
+import type { Outsider } from '../outsider.ts';
 
 /* Requests under `/_simulator/`, read from JSON. Throws an Error with a message for people. */
 

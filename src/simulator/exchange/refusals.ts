@@ -1,5 +1,5 @@
-import type { Random } from '../base/random.ts';
-import type { DialectRules } from './dialect.ts';
+import type { Random } from '../../base/random.ts';
+import type { DialectRules } from '../dialect.ts';
 import { type Answer, empty, type Incoming, json, plain, type Refusal } from './message.ts';
 import type { Miss } from './router.ts';
 import type { Api } from './subject.ts';

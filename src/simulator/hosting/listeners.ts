@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { AddressBook, Cluster } from './cloud/state.ts';
-import type { Simulator } from './interface.ts';
+import type { AddressBook, Cluster } from '../cloud/state.ts';
+import type { Simulator } from '../interface.ts';
 
 /** Ports that browsers and `fetch` refuse to connect to. */
 const BLOCKED_PORTS: ReadonlySet<number> = new Set([

@@ -1,16 +1,16 @@
-import type { Clock } from '../base/clock.ts';
-import { settle } from './cloud/lifecycle.ts';
-import { cloudRespond } from './cloud/operations.ts';
-import { CLOUD_ROUTES, type CloudRoute } from './cloud/routes.ts';
-import type { Cluster, ServerNode, World } from './cloud/state.ts';
+import type { Clock } from '../../base/clock.ts';
+import { settle } from '../cloud/lifecycle.ts';
+import { cloudRespond } from '../cloud/operations.ts';
+import { CLOUD_ROUTES, type CloudRoute } from '../cloud/routes.ts';
+import type { Cluster, ServerNode, World } from '../cloud/state.ts';
+import type { FaultBook } from '../faults/faults.ts';
+import { hasSentinel } from '../faults/sentinels.ts';
+import { serverRespond } from '../server/operations.ts';
+import { SERVER_ROUTES, type ServerRoute } from '../server/routes.ts';
+import type { ServerWorld } from '../server/world.ts';
 import type { Target } from './exchange.ts';
-import type { FaultBook } from './faults.ts';
 import { bearerOf, type Incoming } from './message.ts';
 import { createRouter } from './router.ts';
-import { hasSentinel } from './sentinels.ts';
-import { serverRespond } from './server/operations.ts';
-import { SERVER_ROUTES, type ServerRoute } from './server/routes.ts';
-import type { ServerWorld } from './server/world.ts';
 
 const cloudRouter = createRouter(CLOUD_ROUTES);
 const serverRouter = createRouter(SERVER_ROUTES);

@@ -7,8 +7,8 @@ import {
   clusterNamed,
   DEPLOY,
   sender,
-} from '../../test/support/simulator.ts';
-import type { Knobs } from './knobs.ts';
+} from '../../../test/support/simulator.ts';
+import type { Knobs } from '../knobs.ts';
 import { hasSentinel, SENTINELS, type SentinelName } from './sentinels.ts';
 
 async function bench(knobs: Partial<Knobs> = {}) {

@@ -1,9 +1,9 @@
-import { CLOUD_ROUTES } from './cloud/routes.ts';
-import { type ActiveFault, FAULT_EFFECTS } from './faults.ts';
-import type { ClusterSnapshot, Snapshot, TeamSnapshot } from './inspect.ts';
-import type { Simulator } from './interface.ts';
-import type { LoggedRequest } from './request-log.ts';
-import { SERVER_ROUTES } from './server/routes.ts';
+import { CLOUD_ROUTES } from '../cloud/routes.ts';
+import type { LoggedRequest } from '../exchange/request-log.ts';
+import { type ActiveFault, FAULT_EFFECTS } from '../faults/faults.ts';
+import type { ClusterSnapshot, Snapshot, TeamSnapshot } from '../inspect.ts';
+import type { Simulator } from '../interface.ts';
+import { SERVER_ROUTES } from '../server/routes.ts';
 
 /** More would not help a person; the filter finds the others. */
 const SHOWN_CLUSTERS = 200;
