@@ -41,28 +41,12 @@ async function loadFileConnection(
   if (source === undefined) throw new Error('There is no kubeconfig: set KUBECONFIG, or name one with --kubeconfig');
   const load = () => {
     const read = readKubeconfig(filesOf(source));
-    const known = read.config.getContexts().map(({ name }) => name);
-    if (context !== undefined && !known.includes(context))
-      throw new Error(`There is no context "${context}": use one of ${known.join(', ')}`);
-    if (context !== undefined) read.config.setCurrentContext(context);
-    const user = read.config.getCurrentUser()?.name ?? '';
-    const field = read.unsent.get(user);
-    if (field !== undefined)
-      throw new Error(
-        `User "${user}" of kubeconfig ${source} asks for ${field}, which cannot be sent: use one without, or give "as" alone`,
-      );
+    choose(read, source, context);
     tellPlugin(read.config);
     return read;
   };
   let { config, tokenFiles } = load();
-  const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new Error(`Kubeconfig ${source} names no current cluster${contextsOf(config)}`);
-  const user = config.getContextObject(config.getCurrentContext())?.user;
-  if (config.getCurrentUser() === null)
-    throw new Error(
-      `Context "${config.getCurrentContext()}" of kubeconfig ${source} names user "${user}": there is none`,
-    );
-
+  const cluster = currentCluster(config, source);
   const proxy = proxyFor(cluster.server, cluster.proxyUrl, process.env);
   const readOptions = async (refused = false) => {
     // A login that was refused may still be in the library's cache, which knows nothing of refusals.
@@ -97,15 +81,45 @@ async function loadFileConnection(
   };
 }
 
+/** Makes the context the current one, if it is named. Throws if there is none, or if its user's login cannot be sent. */
+function choose({ config, unsent }: Kubeconfig, source: string, context: string | undefined): void {
+  if (context !== undefined) {
+    const known = contextsOf(config);
+    if (!known.includes(context)) throw new Error(`There is no context "${context}": use one of ${known.join(', ')}`);
+    config.setCurrentContext(context);
+  }
+  const user = config.getCurrentUser()?.name ?? '';
+  const field = unsent.get(user);
+  if (field !== undefined)
+    throw new Error(
+      `User "${user}" of kubeconfig ${source} asks for ${field}, which cannot be sent: use one without, or give "as" alone`,
+    );
+}
+
+/** Throws if there is no current cluster, or nobody to act as. */
+function currentCluster(config: Kubeconfig['config'], source: string) {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) {
+    const known = contextsOf(config);
+    const remedy = known.length === 0 ? '' : `: set current-context to one of ${known.join(', ')}`;
+    throw new Error(`Kubeconfig ${source} names no current cluster${remedy}`);
+  }
+  if (config.getCurrentUser() === null) {
+    const context = config.getCurrentContext();
+    const user = config.getContextObject(context)?.user;
+    throw new Error(`Context "${context}" of kubeconfig ${source} names user "${user}": there is none`);
+  }
+  return cluster;
+}
+
 /** Returns where kubectl looks if no file is named; undefined if there is none. */
 export function defaultKubeconfig(env: NodeJS.ProcessEnv): string | undefined {
   const usual = join(env['HOME'] || homedir(), '.kube', 'config');
   return env['KUBECONFIG'] || (existsSync(usual) ? usual : undefined);
 }
 
-function contextsOf(config: Kubeconfig['config']): string {
-  const names = config.getContexts().map(({ name }) => name);
-  return names.length === 0 ? '' : `: set current-context to one of ${names.join(', ')}`;
+function contextsOf(config: Kubeconfig['config']): readonly string[] {
+  return config.getContexts().map(({ name }) => name);
 }
 
 /** Returns the existing files that KUBECONFIG lists, or the one that is named. */
