@@ -1,4 +1,4 @@
-import { isRecord } from '../../base/is-record.ts';
+import { recordOf } from '../../base/is-record.ts';
 import { definitions } from '../../kinds/definitions.ts';
 import { PAUSED, ROTATE_AT } from '../../kube/annotations.ts';
 import type { ResourceDefinition } from '../../kube/definition.ts';
@@ -124,6 +124,5 @@ function secretOf(item: Item): string {
 }
 
 function verified({ status }: Item): Readonly<Record<string, unknown>> {
-  const found = status['connection'] ?? status['credentials'];
-  return isRecord(found) ? found : {};
+  return recordOf(status['connection'] ?? status['credentials']);
 }
