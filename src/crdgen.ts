@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { dump } from 'js-yaml';
 import { GROUP } from './base/group.ts';
 import { definitions } from './kinds/definitions.ts';
-import { type CustomResourceDefinition, customResourceDefinition } from './kube/crd.ts';
-import { referenceOf } from './kube/reference.ts';
+import { type CustomResourceDefinition, customResourceDefinition } from './kube/crd/crd.ts';
+import { referenceOf } from './kube/crd/reference.ts';
 import { renderRuleTemplates } from './rbac.ts';
 
 /*

@@ -1,8 +1,8 @@
 import { didYouMean } from './base/nearest.ts';
 import type { Command } from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
-import { commandFirst } from './plugin/arguments.ts';
-import { UNREAD } from './plugin/exit-code.ts';
+import { commandFirst } from './plugin/command-line/arguments.ts';
+import { UNREAD } from './plugin/command-line/exit-code.ts';
 import { VERSION } from './version.ts';
 
 /* The composition root: the only reader of the process's arguments, environment and signals. */

@@ -127,7 +127,7 @@ test('Product code imports no tests', () => {
 
 test.each([
   ['undici', 'src/http/undici.ts'],
-  ['@kubernetes/client-node', 'src/kube/kubeconfig.ts'],
+  ['@kubernetes/client-node', 'src/kube/connection/kubeconfig.ts'],
   ['prom-client', 'src/base/metrics-registry.ts'],
   ['pino', 'src/base/log.ts'],
   ['@opentelemetry/api', 'src/base/trace.ts'],
@@ -152,7 +152,8 @@ test('Time and chance come through Clock and Random', () => {
 
 test('Only src/main.ts, src/commands and the kubeconfig read the environment', () => {
   const allowed = (path: string) =>
-    path.startsWith('src/commands/') || ['src/main.ts', 'src/crdgen.ts', 'src/kube/config.ts'].includes(path);
+    path.startsWith('src/commands/') ||
+    ['src/main.ts', 'src/crdgen.ts', 'src/kube/connection/config.ts'].includes(path);
   expect(product.filter((path) => !allowed(path) && /\bprocess\.env\b/.test(codeOf(path)))).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { styleFor, table } from '../plugin/text.ts';
+import { styleFor, table } from '../plugin/command-line/text.ts';
 import { printable, printableCell } from './printable.ts';
 
 /** Clears the screen, sets the title, and rings the bell. */

@@ -1,9 +1,9 @@
 import { systemClock } from '../base/clock.ts';
 import { parseDuration } from '../base/duration.ts';
-import { UsageError } from '../plugin/arguments.ts';
-import { CHANGES, type Change, checkKind } from '../plugin/change.ts';
+import { CHANGES, type Change, checkKind } from '../plugin/changes/change.ts';
+import { makeChange } from '../plugin/changes/make-change.ts';
+import { UsageError } from '../plugin/command-line/arguments.ts';
 import { parseTarget } from '../plugin/kinds.ts';
-import { makeChange } from '../plugin/make-change.ts';
 import type { Command } from './command.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
 

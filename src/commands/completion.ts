@@ -1,5 +1,5 @@
 import { definitions } from '../kinds/definitions.ts';
-import { completionsOf, SCRIPTS, type Sources } from '../plugin/completion.ts';
+import { completionsOf, SCRIPTS, type Sources } from '../plugin/command-line/completion.ts';
 import { namesIn } from '../plugin/inventory.ts';
 import type { Command, CommandTable } from './command.ts';
 import { type ClusterCommand, onCluster } from './on-cluster.ts';

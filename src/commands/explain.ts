@@ -1,9 +1,9 @@
 import { systemClock } from '../base/clock.ts';
+import { OUTPUT, outputOf, printed } from '../plugin/command-line/output.ts';
 import { explainText, explanationOf } from '../plugin/explain.ts';
 import { loadChain, notThereText } from '../plugin/inventory.ts';
 import { parseTarget } from '../plugin/kinds.ts';
 import { operatorSign } from '../plugin/operator-sign.ts';
-import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { onCluster } from './on-cluster.ts';
 
 /** `mooring explain KIND/NAME`. Exit code 1 if there is no such object. */

@@ -2,7 +2,7 @@ import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { placeOf } from '../kinds/databasespace/place.ts';
 import { type DatabaseSpaceSpec, databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { isForbidden, type KubeApi } from '../kube/api.ts';
-import { UsageError } from '../plugin/arguments.ts';
+import { UsageError } from '../plugin/command-line/arguments.ts';
 import { clustersAt, exportText } from '../plugin/export.ts';
 import { type Item, listAll } from '../plugin/inventory.ts';
 import { parseName } from '../plugin/kinds.ts';

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { UsageError } from '../plugin/arguments.ts';
+import { UsageError } from '../plugin/command-line/arguments.ts';
 import { readInput } from './input.ts';
 
 test('readInput() waits for a writer that has nothing yet', async () => {

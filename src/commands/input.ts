@@ -1,7 +1,7 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { messageOf } from '../base/errors.ts';
-import { UsageError } from '../plugin/arguments.ts';
+import { UsageError } from '../plugin/command-line/arguments.ts';
 
 /**
  * All of standard input. It is not read synchronously: that fails while whoever writes to the pipe has nothing yet, and Ctrl-C could not

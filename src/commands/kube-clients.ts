@@ -2,7 +2,7 @@ import type { HttpTransport } from '../base/transport.ts';
 import { createUndiciTransport } from '../http/undici-transport.ts';
 import type { KubeApi } from '../kube/api.ts';
 import { createKubeClient, type KubeClientOptions } from '../kube/client.ts';
-import type { KubeConnection } from '../kube/connection.ts';
+import type { KubeConnection } from '../kube/connection/connection.ts';
 
 /** For the requests of many workers at once; more wait for their turn. Watches are not counted here. */
 const CONNECTIONS = 64;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { HttpError } from '../base/transport.ts';
 import { KubeError } from '../kube/api.ts';
-import { NoKubeconfigError } from '../kube/config.ts';
+import { NoKubeconfigError } from '../kube/connection/config.ts';
 import type { CommandIO } from './command.ts';
 import { explained } from './on-cluster.ts';
 import { COMMANDS } from './table.ts';

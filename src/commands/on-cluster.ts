@@ -6,7 +6,7 @@ import { HttpError } from '../base/transport.ts';
 import { createUndiciTransport } from '../http/undici-transport.ts';
 import { KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
-import { defaultKubeconfig, loadKubeConnection, NoKubeconfigError } from '../kube/config.ts';
+import { defaultKubeconfig, loadKubeConnection, NoKubeconfigError } from '../kube/connection/config.ts';
 import {
   type Arguments,
   CONNECTION_FLAGS,
@@ -14,11 +14,11 @@ import {
   helpText,
   parseArguments,
   UsageError,
-} from '../plugin/arguments.ts';
-import type { Completable } from '../plugin/completion.ts';
-import { INTERRUPTED } from '../plugin/exit-code.ts';
-import { type Screen, screenOn } from '../plugin/screen.ts';
-import { type Style, styleFor } from '../plugin/text.ts';
+} from '../plugin/command-line/arguments.ts';
+import type { Completable } from '../plugin/command-line/completion.ts';
+import { INTERRUPTED } from '../plugin/command-line/exit-code.ts';
+import { type Screen, screenOn } from '../plugin/command-line/screen.ts';
+import { type Style, styleFor } from '../plugin/command-line/text.ts';
 import type { Command, CommandIO } from './command.ts';
 import { PLUGIN_AGENT } from './transports.ts';
 

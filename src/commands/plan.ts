@@ -3,17 +3,17 @@ import { baseURLs } from '../config.ts';
 import { askClouds } from '../plan/ask-clouds.ts';
 import { markDue } from '../plan/due.ts';
 import { type Document, keyIn, oursIn, type Problem, readDocuments } from '../plan/manifests.ts';
-import type { Plan } from '../plan/outcome.ts';
+import { limited } from '../plan/outcome.ts';
 import { makePlan } from '../plan/plan.ts';
 import { policyOf, type ToldPolicy } from '../plan/policy.ts';
 import { readObjects } from '../plan/read.ts';
 import { severityOf } from '../plan/severity.ts';
 import { planText } from '../plan/text.ts';
-import { type Arguments, UsageError } from '../plugin/arguments.ts';
+import { type Arguments, UsageError } from '../plugin/command-line/arguments.ts';
+import { OUTPUT, outputOf, printed } from '../plugin/command-line/output.ts';
 import { isNoNamespace } from '../plugin/inventory.ts';
 import { notThere, parseTargets } from '../plugin/kinds.ts';
 import { type NodeName, namesBeside, nodeName } from '../plugin/node-name.ts';
-import { OUTPUT, outputOf, printed } from '../plugin/output.ts';
 import { noneText } from '../plugin/status.ts';
 import { readInput } from './input.ts';
 import { onCluster } from './on-cluster.ts';
@@ -98,7 +98,7 @@ export const plan = onCluster({
     const without = async () => makePlan({ ...(await read.asTheyAre()), listed, told }, systemClock);
     const isChange = isDeletion || paths.length > 0;
     const whole = isChange ? await markDue(planned, asked, without) : planned;
-    const shown = isDeletion || named.size === 0 ? whole : narrowed(whole, named);
+    const shown = isDeletion || named.size === 0 ? whole : limited(whole, (name) => named.has(name));
     const all = { ...shown, notes: [...read.notes, ...notes, ...shown.notes] };
     io.stdout(output === 'text' ? planText(all, style) : printed(output, all));
     return args.is('exit-code') ? EXIT_CODES[severityOf(shown)] : 0;
@@ -127,12 +127,4 @@ function problemsText(problems: readonly Problem[]): string {
   const lines = problems.map(({ where, text }) => `  ${where}: ${text}`);
   const manifests = new Set(problems.map(({ where }) => where)).size;
   return `${manifests} ${manifests === 1 ? 'manifest' : 'manifests'} cannot be applied:\n${lines.join('\n')}\n`;
-}
-
-function narrowed({ outcomes, steps, ...rest }: Plan, named: ReadonlySet<NodeName>): Plan {
-  return {
-    ...rest,
-    outcomes: outcomes.filter(({ name }) => named.has(name)),
-    steps: steps.filter(({ name }) => named.has(name)),
-  };
 }

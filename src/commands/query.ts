@@ -1,9 +1,9 @@
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
-import { answerJson, answerText } from '../plugin/answer.ts';
-import { type Arguments, UsageError } from '../plugin/arguments.ts';
+import { type Arguments, UsageError } from '../plugin/command-line/arguments.ts';
 import { parseName } from '../plugin/kinds.ts';
-import { TRANSACTION_TYPES, withTypeHelp } from '../plugin/query-type.ts';
-import { sessionFor } from '../plugin/server.ts';
+import { answerJson, answerText } from '../plugin/queries/answer.ts';
+import { TRANSACTION_TYPES, withTypeHelp } from '../plugin/queries/query-type.ts';
+import { sessionFor } from '../plugin/queries/server.ts';
 import { onCluster } from './on-cluster.ts';
 import { withOutside } from './outside.ts';
 

@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
-import { UsageError } from '../plugin/arguments.ts';
+import { UsageError } from '../plugin/command-line/arguments.ts';
 import { parseName } from '../plugin/kinds.ts';
-import { sessionFor } from '../plugin/server.ts';
-import { converse, interrupt, SHELL_HELP, Shell } from '../plugin/shell.ts';
+import { sessionFor } from '../plugin/queries/server.ts';
+import { converse, interrupt, SHELL_HELP, Shell } from '../plugin/queries/shell.ts';
 import { onCluster } from './on-cluster.ts';
 import { withOutside } from './outside.ts';
 import { SERVER_FLAGS, serverOf } from './query.ts';

@@ -1,11 +1,11 @@
 import { systemClock } from '../base/clock.ts';
 import { isPaused, mistakesIn } from '../kube/annotations.ts';
-import { ALL_NAMESPACES, UsageError } from '../plugin/arguments.ts';
+import { ALL_NAMESPACES, UsageError } from '../plugin/command-line/arguments.ts';
+import { OUTPUT, type Output, outputOf, printed } from '../plugin/command-line/output.ts';
 import { type Inventory, isNoNamespace, loadInventory, nameOf, readinessOf } from '../plugin/inventory.ts';
 import { notThere, parseTarget } from '../plugin/kinds.ts';
 import { namesBeside, nodeName } from '../plugin/node-name.ts';
 import { operatorSign, operatorWatch } from '../plugin/operator-sign.ts';
-import { OUTPUT, type Output, outputOf, printed } from '../plugin/output.ts';
 import { narrowed, noneText, statusText, warningOf } from '../plugin/status.ts';
 import { blockerOf } from '../plugin/tree.ts';
 import { watchDrawing } from '../plugin/watch.ts';

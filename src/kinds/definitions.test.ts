@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { customResourceDefinition, fieldsOf, resourceSchema } from '../kube/crd.ts';
+import { customResourceDefinition, fieldsOf, resourceSchema } from '../kube/crd/crd.ts';
 import { definitions } from './definitions.ts';
 
 test('no two kinds share a name', () => {

@@ -88,6 +88,11 @@ function mayPass(error: unknown): boolean {
   return error instanceof ApiError && PASSING.has(error.kind) && !isHeldBack(error);
 }
 
+/*
+ * What a person can do. Nothing else in kube/ knows fields of our kinds; these words do, because it is `runtime/` that turns every error
+ * into a failure, and it sees neither clients nor kinds.
+ */
+
 const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
   unauthorized: 'Check the Secret that holds the login or API token',
   forbidden: 'Give it an API token of a sufficient level',

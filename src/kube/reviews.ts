@@ -1,5 +1,5 @@
 import { HttpError, type HttpTransport, readText } from '../base/transport.ts';
-import type { KubeConnection } from './connection.ts';
+import type { KubeConnection } from './connection/connection.ts';
 
 /** The user that a token belongs to: authentication.k8s.io/v1 UserInfo. */
 export interface UserInfo {

@@ -1,13 +1,9 @@
-import type { Outcome, Plan } from './outcome.ts';
+import { limited, type Outcome, type Plan } from './outcome.ts';
 
 /** The plan without what is due anyway. */
 export function ownOf<P extends Pick<Plan, 'outcomes' | 'steps'>>(plan: P): P {
   const others = new Set(plan.outcomes.filter(({ alsoDue }) => alsoDue).map(({ name }) => name));
-  return {
-    ...plan,
-    outcomes: plan.outcomes.filter(({ name }) => !others.has(name)),
-    steps: plan.steps.filter(({ name }) => !others.has(name)),
-  };
+  return limited(plan, (name) => !others.has(name));
 }
 
 /** Reports whether there is something to say about the outcome. */

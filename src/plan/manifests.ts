@@ -18,7 +18,7 @@ import { nearest } from '../base/nearest.ts';
 import { definitions } from '../kinds/definitions.ts';
 import { CONFIG_MAPS, NAMESPACES, type Resource, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
-import { UsageError } from '../plugin/arguments.ts';
+import { UsageError } from '../plugin/command-line/arguments.ts';
 
 /** A manifest as a person wrote it: one of our kinds, or a ConfigMap, Secret or Namespace. */
 export interface Manifest {

@@ -34,3 +34,12 @@ export interface Plan {
   /** What the plan assumes that nobody can know before it is carried out. */
   readonly notes: readonly string[];
 }
+
+/** The plan for some of its objects. */
+export function limited<P extends Pick<Plan, 'outcomes' | 'steps'>>(plan: P, isMeant: (name: NodeName) => boolean): P {
+  return {
+    ...plan,
+    outcomes: plan.outcomes.filter(({ name }) => isMeant(name)),
+    steps: plan.steps.filter(({ name }) => isMeant(name)),
+  };
+}

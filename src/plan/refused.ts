@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
 import type { KubeError } from '../kube/api.ts';
-import { fieldsOf, resourceSchema } from '../kube/crd.ts';
+import { fieldsOf, resourceSchema } from '../kube/crd/crd.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import type { Manifest } from './manifests.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { styleFor } from '../plugin/text.ts';
+import { styleFor } from '../plugin/command-line/text.ts';
 import { changesOf } from './changes.ts';
 import type { Outcome, Plan } from './outcome.ts';
 import { planText } from './text.ts';

@@ -1,4 +1,4 @@
-import type { Style } from '../plugin/text.ts';
+import type { Style } from '../plugin/command-line/text.ts';
 import type { Change } from './changes.ts';
 import { differenceOf, isManyLines } from './difference.ts';
 import { isTold, ownOf } from './due.ts';

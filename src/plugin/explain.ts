@@ -4,13 +4,13 @@ import { ABANDON, ACCEPT_IDENTITY, isPaused, mistakesIn, RECONCILE_AT } from '..
 import { type Condition, isOwn } from '../kube/condition.ts';
 import { PASS } from '../kube/failure.ts';
 import { isSummary } from '../kube/summary.ts';
+import { age, type Style } from './command-line/text.ts';
 import { specFields, statusFields } from './fields.ts';
 import { type Inventory, type Item, NOT_SEEN, nameOf, readinessOf, readyOf, stalledOf } from './inventory.ts';
 import { commandFor } from './kinds.ts';
 import { splitNode } from './node-name.ts';
 import { reasonHelp } from './reasons.ts';
 import { warningOf } from './status.ts';
-import { age, type Style } from './text.ts';
 import { ancestorsOf, blockerOf, NOT_THERE } from './tree.ts';
 
 /** Everything about one object: what is declared, what exists, what is missing and why, and what a person can do. */

@@ -1,5 +1,5 @@
 import { isRecord } from '../base/is-record.ts';
-import { table } from './text.ts';
+import { table } from './command-line/text.ts';
 
 /* Fields of a spec or a status for people: one line each, empty ones left out. */
 

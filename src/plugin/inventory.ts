@@ -1,4 +1,4 @@
-import { isRecord } from '../base/is-record.ts';
+import { isRecord, recordOf } from '../base/is-record.ts';
 import { databaseDefinition } from '../kinds/database/schema.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
@@ -201,8 +201,7 @@ export async function listAll(
 
 export function itemOf(definition: ResourceDefinition, object: AnyObject): Item {
   const { metadata, spec, status } = object;
-  const fields = isRecord(spec) ? spec : {};
-  const seen = parseStatus(definition, status);
+  const fields = recordOf(spec);
   const { conditions = [] } = parseStatus(databaseSpaceDefinition, status);
   const namespace = metadata.namespace ?? '';
   return {
@@ -210,7 +209,7 @@ export function itemOf(definition: ResourceDefinition, object: AnyObject): Item 
     key: objectKey(namespace, metadata.name),
     metadata,
     spec: fields,
-    status: isRecord(seen) ? seen : {},
+    status: recordOf(parseStatus(definition, status)),
     conditions,
     parent: parentOf(definition, fields, namespace),
   };

@@ -3,7 +3,7 @@ import { didYouMean } from '../base/nearest.ts';
 import { definitions } from '../kinds/definitions.ts';
 import type { Resource } from '../kube/api.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
-import { UsageError } from './arguments.ts';
+import { UsageError } from './command-line/arguments.ts';
 import { type NodeName, splitNode } from './node-name.ts';
 
 /** The kind of this name, as it is in a manifest; undefined: it is none of ours. */

@@ -4,7 +4,7 @@ import { LEADER_LEASE } from '../base/lease-names.ts';
 import { type KubeApi, KubeError } from '../kube/api.ts';
 import { LEASES } from '../kube/lease.ts';
 import { listAllPages } from '../kube/list.ts';
-import { age } from './text.ts';
+import { age } from './command-line/text.ts';
 
 /*
  * Whether an operator runs, as far as its Leases show. Nothing records which operator watches which namespace, so one live

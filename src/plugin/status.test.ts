@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { anItem } from '../../test/support/items.ts';
+import { styleFor } from './command-line/text.ts';
 import type { Item } from './inventory.ts';
 import { narrowed, noneText, statusText } from './status.ts';
-import { styleFor } from './text.ts';
 
 const NOW = Date.parse('2026-11-21T11:00:00Z');
 const NONE: ReadonlySet<string> = new Set();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { HttpError } from '../base/transport.ts';
 import { KubeError } from '../kube/api.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
-import { INTERRUPTED } from './exit-code.ts';
+import { INTERRUPTED } from './command-line/exit-code.ts';
 import { watchDrawing } from './watch.ts';
 
 const AWAY = new HttpError('unreachable', 'connect ECONNREFUSED');

@@ -3,8 +3,8 @@ import { messageOf } from '../base/errors.ts';
 import { instant } from '../base/instant.ts';
 import { HttpError } from '../base/transport.ts';
 import { isBusy } from '../kube/api.ts';
-import { INTERRUPTED } from './exit-code.ts';
-import type { Screen } from './screen.ts';
+import { INTERRUPTED } from './command-line/exit-code.ts';
+import type { Screen } from './command-line/screen.ts';
 
 /** Reports whether asking again may help: a broken connection, or a busy or starting server. An answer too large stays so. */
 export function isPassing(error: unknown): boolean {

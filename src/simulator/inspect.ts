@@ -1,8 +1,8 @@
 import { settleAll } from './cloud/lifecycle.ts';
 import type { Cluster, ClusterStatus, Level, ServerNode, World } from './cloud/state.ts';
-import type { ActiveFault, Faults } from './faults.ts';
+import type { Counters, LoggedRequest, RequestLog } from './exchange/request-log.ts';
+import type { ActiveFault, Faults } from './faults/faults.ts';
 import type { Knobs } from './knobs.ts';
-import type { Counters, LoggedRequest, RequestLog } from './request-log.ts';
 import { renderSchema } from './server/query/schema-text.ts';
 import type { User } from './server/state.ts';
 

@@ -3,11 +3,11 @@ import type { Random } from '../base/random.ts';
 import type { HttpTransport } from '../base/transport.ts';
 import type { AddressBook, Cluster, Credentials, TeamOptions } from './cloud/state.ts';
 import type { Dialect } from './dialect.ts';
-import type { Outcome } from './effects.ts';
-import type { Faults } from './faults.ts';
+import type { Incoming } from './exchange/message.ts';
+import type { Outcome } from './faults/effects.ts';
+import type { Faults } from './faults/faults.ts';
 import type { Snapshot } from './inspect.ts';
 import type { Knobs } from './knobs.ts';
-import type { Incoming } from './message.ts';
 import type { Outsider } from './outsider.ts';
 import type { SavedState } from './saved-state.ts';
 

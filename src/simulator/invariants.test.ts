@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressOf, CLUSTERS, cloudBench, DEPLOY, DEPLOY_FREE, sender } from '../../test/support/simulator.ts';
 import { DIALECTS } from './dialect.ts';
-import { FAULT_EFFECTS, type FaultEffect } from './faults.ts';
+import { FAULT_EFFECTS, type FaultEffect } from './faults/faults.ts';
 import type { Snapshot } from './inspect.ts';
 import { parseState } from './saved-state.ts';
 

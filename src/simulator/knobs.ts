@@ -1,5 +1,5 @@
 import { DURATION_PATTERN, parseDuration } from '../base/duration.ts';
-import { isObject } from './shape.ts';
+import { isObject } from './exchange/shape.ts';
 
 /** Settings for what the documents leave open. Values are drawn uniformly from ranges; all times are in ms. */
 export interface Knobs {

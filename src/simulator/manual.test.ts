@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ACT_NAMES } from './admin-requests.ts';
+import { ACT_NAMES } from './admin/admin-requests.ts';
 import { CLOUD_ROUTES } from './cloud/routes.ts';
-import { FAULT_EFFECTS } from './faults.ts';
+import { FAULT_EFFECTS } from './faults/faults.ts';
+import { SENTINELS } from './faults/sentinels.ts';
 import { KNOB_SPECS } from './knobs.ts';
-import { SENTINELS } from './sentinels.ts';
 import { SERVER_ROUTES } from './server/routes.ts';
 
 const manual = readFileSync(new URL('../../docs/simulator.md', import.meta.url), 'utf8');

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { adminRespond, isAdminPath } from './admin.ts';
+import { adminRespond, isAdminPath } from './admin/admin.ts';
 import { moveServers, nextEventMs, settle } from './cloud/lifecycle.ts';
 import {
   type AddressBook,
@@ -12,16 +12,16 @@ import {
   type World,
 } from './cloud/state.ts';
 import { DIALECT_RULES } from './dialect.ts';
-import { createExchange } from './exchange.ts';
-import { createFaultBook, type FaultBook } from './faults.ts';
+import { createExchange } from './exchange/exchange.ts';
+import { createRequestLog } from './exchange/request-log.ts';
+import { cloudTarget, isServing, serverTarget } from './exchange/targets.ts';
+import { createFaultBook, type FaultBook } from './faults/faults.ts';
 import { inspect } from './inspect.ts';
 import type { Hosting, Simulator, SimulatorOptions } from './interface.ts';
 import { DEFAULT_KNOBS } from './knobs.ts';
 import { createOutsider } from './outsider.ts';
-import { createRequestLog } from './request-log.ts';
 import { restoreState, saveState } from './saved-state.ts';
 import { hashPassword } from './server/state.ts';
-import { cloudTarget, isServing, serverTarget } from './targets.ts';
 import { createTransport } from './transport.ts';
 
 /**

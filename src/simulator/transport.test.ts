@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { manualClock } from '../../test/support/clock.ts';
 import { settled } from '../../test/support/simulator.ts';
 import { HttpError, type HttpRequest } from '../base/transport.ts';
-import type { Outcome } from './effects.ts';
+import type { Outcome } from './faults/effects.ts';
 import { createTransport } from './transport.ts';
 
 const answering = (outcome: Outcome) => createTransport(async () => outcome, manualClock());

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport } from '../base/transport.ts';
-import type { Outcome } from './effects.ts';
-import type { Answer, Incoming } from './message.ts';
+import type { Answer, Incoming } from './exchange/message.ts';
+import type { Outcome } from './faults/effects.ts';
 
 export type Handle = (request: Incoming, signal?: AbortSignal) => Promise<Outcome>;
 

@@ -4,10 +4,10 @@
 // thousand clusters it would write ten megabytes after each change, and the benchmark would measure the cloud.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../../src/base/clock.ts';
+import { startSimulatorServer } from '../../src/simulator/hosting/http-server.ts';
 import { parseKnobFlags, SIMULATE_KNOBS } from '../../src/simulator/knobs.ts';
 import { parseState } from '../../src/simulator/saved-state.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
-import { startSimulatorServer } from '../../src/simulator/server.ts';
 import { createSimulator, createTeam } from '../../src/simulator/simulator.ts';
 import { limitedCloud } from './limited-cloud.ts';
 

@@ -1,5 +1,5 @@
+import { type Incoming, json } from '../../src/simulator/exchange/message.ts';
 import type { Simulator } from '../../src/simulator/interface.ts';
-import { type Incoming, json } from '../../src/simulator/message.ts';
 import { RateLimit } from './rate-limit.ts';
 
 /** One request to the management API, as the cloud saw it. */

@@ -7,7 +7,7 @@ import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
 import type { KubeApi } from '../../src/kube/api.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
-import { loadKubeConnection } from '../../src/kube/config.ts';
+import { loadKubeConnection } from '../../src/kube/connection/config.ts';
 import { ownRules } from '../../src/rbac.ts';
 import type { ControlPlane, ServiceAccount } from '../../tools/control-plane/control-plane.ts';
 import { type RunResult, run } from '../../tools/control-plane/run.ts';

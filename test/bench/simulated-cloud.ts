@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Counters, LoggedRequest } from '../../src/simulator/request-log.ts';
+import type { Counters, LoggedRequest } from '../../src/simulator/exchange/request-log.ts';
 import { parseState, type SavedState } from '../../src/simulator/saved-state.ts';
 import { Child, jsonLine, script } from './child.ts';
 import { JOURNAL_PATH, type JournalEntry } from './limited-cloud.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { FAULT_EFFECTS } from '../../src/simulator/faults.ts';
+import { FAULT_EFFECTS } from '../../src/simulator/faults/faults.ts';
+import { type SimulatorServer, startSimulatorServer } from '../../src/simulator/hosting/http-server.ts';
 import type { Simulator } from '../../src/simulator/interface.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
-import { type SimulatorServer, startSimulatorServer } from '../../src/simulator/server.ts';
 import { createSimulator } from '../../src/simulator/simulator.ts';
 import { findChromium, openPage, type Page } from './chromium.ts';
 

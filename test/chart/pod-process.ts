@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SERVICE_ACCOUNT } from '../../src/kube/in-pod.ts';
+import { SERVICE_ACCOUNT } from '../../src/kube/connection/in-pod.ts';
 import { freePort } from '../../tools/control-plane/free-port.ts';
 import { jailed } from '../image/jail.ts';
 import type { Tree } from '../image/tree.ts';

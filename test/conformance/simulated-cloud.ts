@@ -1,8 +1,8 @@
 import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import type { Dialect } from '../../src/simulator/dialect.ts';
+import { startSimulatorServer } from '../../src/simulator/hosting/http-server.ts';
 import type { Simulator } from '../../src/simulator/interface.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
-import { startSimulatorServer } from '../../src/simulator/server.ts';
 import { createSimulator, DEFAULT_TEAMS } from '../../src/simulator/simulator.ts';
 import { type ManualClock, manualClock } from '../support/clock.ts';
 import type { Target } from './check.ts';

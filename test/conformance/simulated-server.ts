@@ -1,9 +1,9 @@
 import { type HttpTransport, readText } from '../../src/base/transport.ts';
 import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import type { Dialect } from '../../src/simulator/dialect.ts';
+import { startSimulatorServer } from '../../src/simulator/hosting/http-server.ts';
 import type { Simulator } from '../../src/simulator/interface.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
-import { startSimulatorServer } from '../../src/simulator/server.ts';
 import type { ManualClock } from '../support/clock.ts';
 import type { Target } from './check.ts';
 import type { ServerSetting } from './server-setting.ts';

@@ -7,7 +7,7 @@ import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
 import { type AnyObject, CONFIG_MAPS, isGone, type KubeApi, KubeError, type Resource } from '../../src/kube/api.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
-import { loadKubeConnection } from '../../src/kube/config.ts';
+import { loadKubeConnection } from '../../src/kube/connection/config.ts';
 import { Informer } from '../../src/runtime/informer.ts';
 import { run } from '../../tools/control-plane/run.ts';
 import { type StartOptions, startControlPlane } from '../../tools/control-plane/start.ts';

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
-import { loadKubeConnection } from '../../src/kube/config.ts';
+import { loadKubeConnection } from '../../src/kube/connection/config.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { microTime } from '../../src/kube/object.ts';
 import { operatorSign } from '../../src/plugin/operator-sign.ts';

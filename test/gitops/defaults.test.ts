@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { definitions } from '../../src/kinds/definitions.ts';
-import { customResourceDefinition } from '../../src/kube/crd.ts';
+import { customResourceDefinition } from '../../src/kube/crd/crd.ts';
 
 /** Paths of schemas with a default, somewhere below the items of a list. */
 function defaultsInLists(schema: unknown, path: string, inList: boolean): readonly string[] {

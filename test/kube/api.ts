@@ -4,8 +4,8 @@ import { API_VERSION } from '../../src/base/group.ts';
 import { readText } from '../../src/base/transport.ts';
 import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
-import { loadKubeConnection } from '../../src/kube/config.ts';
-import { customResourceDefinition } from '../../src/kube/crd.ts';
+import { loadKubeConnection } from '../../src/kube/connection/config.ts';
+import { customResourceDefinition } from '../../src/kube/crd/crd.ts';
 
 export interface ApiAnswer {
   readonly status: number;

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import type { KubeApi } from '../../src/kube/api.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
-import { loadKubeConnection } from '../../src/kube/config.ts';
+import { loadKubeConnection } from '../../src/kube/connection/config.ts';
 import { kubeApiContract } from '../contract/kube-api.ts';
 import { adminKubeconfig, makeNamespace, mustKubectl } from '../support/control-plane.ts';
 import { installCrds, openApi } from './api.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_VERSION } from '../../src/base/group.ts';
 import { machineTypes } from '../../src/kinds/databasecluster/offerings.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
-import { fieldsOf, resourceSchema } from '../../src/kube/crd.ts';
+import { fieldsOf, resourceSchema } from '../../src/kube/crd/crd.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { type Api, type ApiAnswer, collectionPath, createNamespace, installCrds, openApi } from './api.ts';

@@ -6,7 +6,7 @@ import { loadAll } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { API_VERSION } from '../../src/base/group.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
-import { fieldsOf, resourceSchema } from '../../src/kube/crd.ts';
+import { fieldsOf, resourceSchema } from '../../src/kube/crd/crd.ts';
 import type { ControlPlane } from '../../tools/control-plane/control-plane.ts';
 import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { type Api, collectionPath, createNamespace, installCrds, openApi } from './api.ts';

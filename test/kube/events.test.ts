@@ -4,7 +4,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import { EVENTS } from '../../src/kube/api.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
-import { loadKubeConnection } from '../../src/kube/config.ts';
+import { loadKubeConnection } from '../../src/kube/connection/config.ts';
 import { createEventRecorder } from '../../src/runtime/event-recorder.ts';
 import { adminKubeconfig, makeNamespace, waitUntil } from '../support/control-plane.ts';
 

@@ -5,7 +5,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import { type AnyObject, KubeError } from '../../src/kube/api.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
-import { loadKubeConnection } from '../../src/kube/config.ts';
+import { loadKubeConnection } from '../../src/kube/connection/config.ts';
 import { splitKey } from '../../src/kube/object.ts';
 import { Informer } from '../../src/runtime/informer.ts';
 import { adminKubeconfig, applyYaml, makeNamespace, mustKubectl, waitUntil } from '../support/control-plane.ts';

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { createUndiciTransport } from '../../src/http/undici-transport.ts';
 import { createKubeClient } from '../../src/kube/client.ts';
-import { loadKubeConnection } from '../../src/kube/config.ts';
+import { loadKubeConnection } from '../../src/kube/connection/config.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { LeaderElector } from '../../src/runtime/leader-election.ts';
 import { adminKubeconfig, makeNamespace, waitUntil } from '../support/control-plane.ts';

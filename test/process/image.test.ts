@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { COMMANDS } from '../../src/commands/table.ts';
-import { SERVICE_ACCOUNT } from '../../src/kube/in-pod.ts';
+import { SERVICE_ACCOUNT } from '../../src/kube/connection/in-pod.ts';
 import { run } from '../../tools/control-plane/run.ts';
 import { runtimePackages } from '../../tools/image/licences.ts';
 import { jailed } from '../image/jail.ts';

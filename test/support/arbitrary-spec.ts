@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import { type StructuralSchema, structuralSchema } from '../../src/kube/crd/structural-schema.ts';
 import type { ResourceDefinition } from '../../src/kube/definition.ts';
-import { type StructuralSchema, structuralSchema } from '../../src/kube/structural-schema.ts';
 
 const MAX_LENGTH = 12;
 const MAX_ITEMS = 3;

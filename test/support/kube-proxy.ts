@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../src/base/clock.ts';
-import { loadKubeConnection } from '../../src/kube/config.ts';
+import { loadKubeConnection } from '../../src/kube/connection/config.ts';
 import type { Gate } from './gate.ts';
 
 /** A proxy to the API server in which every request for a single object goes through a gate. Lists and watches pass freely. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../../src/simulator/message.ts';
+import { Refusal } from '../../src/simulator/exchange/message.ts';
 import { createDatabaseState } from '../../src/simulator/server/database-state.ts';
 import { commitWorkspace } from '../../src/simulator/server/query/commit.ts';
 import { type QueryResult, runQuery } from '../../src/simulator/server/query/engine.ts';

@@ -1,12 +1,12 @@
 import { systemClock } from '../../src/base/clock.ts';
 import type { TeamOptions } from '../../src/simulator/cloud/state.ts';
 import type { Dialect } from '../../src/simulator/dialect.ts';
+import type { Incoming } from '../../src/simulator/exchange/message.ts';
+import type { LoggedRequest } from '../../src/simulator/exchange/request-log.ts';
+import { type SimulatorServer, startSimulatorServer } from '../../src/simulator/hosting/http-server.ts';
 import type { Simulator } from '../../src/simulator/interface.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';
-import type { Incoming } from '../../src/simulator/message.ts';
-import type { LoggedRequest } from '../../src/simulator/request-log.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
-import { type SimulatorServer, startSimulatorServer } from '../../src/simulator/server.ts';
 import { createSimulator } from '../../src/simulator/simulator.ts';
 import type { Gate } from './gate.ts';
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Fault } from '../../src/simulator/faults.ts';
+import type { Fault } from '../../src/simulator/faults/faults.ts';
 import type { ClusterSnapshot, Snapshot } from '../../src/simulator/inspect.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';
 import type { Manifest } from './manifests.ts';

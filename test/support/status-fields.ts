@@ -1,5 +1,5 @@
+import { structuralSchema } from '../../src/kube/crd/structural-schema.ts';
 import type { ResourceDefinition } from '../../src/kube/definition.ts';
-import { structuralSchema } from '../../src/kube/structural-schema.ts';
 
 /** The fields that a status may have by its CRD: the API server drops all others. */
 export function statusFieldsOf({ status }: Pick<ResourceDefinition, 'status'>): ReadonlySet<string> {

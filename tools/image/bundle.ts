@@ -29,7 +29,7 @@ export async function bundle(folder: string, input = join(ROOT, 'src/main.ts')):
   // Comments would stay in memory too. Names and lines are kept for useful stack traces.
   await build.write({ dir: dist, chunkFileNames: '[name].js', comments: false });
   await build.close();
-  cpSync(join(ROOT, 'src/simulator/page'), join(dist, 'page'), { recursive: true });
+  cpSync(join(ROOT, 'src/simulator/admin/page'), join(dist, 'page'), { recursive: true });
   if (folder !== ROOT) copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
 }
 

@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Files that the compiled code reads, and files that users need besides. */
 const FILES = [
   ...['LICENSE', 'THIRD-PARTY-NOTICES.md', 'README.md', 'CHANGELOG.md', 'docs', 'crds', 'deploy'],
-  ...['src/simulator/page'],
+  ...['src/simulator/admin/page'],
 ];
 /** The first Node version that has everything the code uses. */
 const ENGINES = { node: '>=22.19' };

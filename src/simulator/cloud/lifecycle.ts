@@ -1,5 +1,5 @@
+import { hasSentinel } from '../faults/sentinels.ts';
 import { drawMs } from '../seeded-random.ts';
-import { hasSentinel } from '../sentinels.ts';
 import { createServerState, type ServerState, setPassword } from '../server/state.ts';
 import { restart } from '../server/transactions.ts';
 import {

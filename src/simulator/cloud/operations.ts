@@ -1,7 +1,7 @@
-import { type Answer, type Incoming, json, jsonText, Refusal } from '../message.ts';
-import type { Match } from '../router.ts';
+import { type Answer, type Incoming, json, jsonText, Refusal } from '../exchange/message.ts';
+import type { Match } from '../exchange/router.ts';
+import { readBody, refuseBody } from '../exchange/shape.ts';
 import { cloneServerState } from '../server/clone.ts';
-import { readBody, refuseBody } from '../shape.ts';
 import { begin, createCluster, holderOf, settleAll, settleSpace, touch } from './lifecycle.ts';
 import { renderCluster } from './render.ts';
 import { CLONE_SHAPE, DEPLOY_SHAPE, UPDATE_SHAPE } from './requests.ts';

@@ -1,4 +1,4 @@
-import { hasSentinel } from '../sentinels.ts';
+import { hasSentinel } from '../faults/sentinels.ts';
 import type { Cluster, World } from './state.ts';
 
 /** The cluster object of answers as JSON (Resources and their fields, Cluster). */

@@ -1,4 +1,4 @@
-import type { ValueOf } from '../shape.ts';
+import type { ValueOf } from '../exchange/shape.ts';
 
 /** Resources, Deploy request fields: "backupConfiguration with frequency and retentionDays". */
 const BACKUP_SHAPE = {

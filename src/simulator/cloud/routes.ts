@@ -1,4 +1,4 @@
-import type { Route } from '../router.ts';
+import type { Route } from '../exchange/router.ts';
 import type { Level } from './state.ts';
 
 export type CloudOperation =

@@ -1,6 +1,6 @@
-import { type Answer, bearerOf, type Incoming, plain, Refusal } from '../message.ts';
+import { type Answer, bearerOf, type Incoming, plain, Refusal } from '../exchange/message.ts';
+import { malformed } from '../exchange/shape.ts';
 import { drawToken } from '../seeded-random.ts';
-import { malformed } from '../shape.ts';
 import { type AccessToken, type ApiToken, LEVELS, type Level, type Team, type World } from './state.ts';
 
 /** Token exchange: `Basic <CLIENT_ID>:<CLIENT_SECRET>`, id and secret unencoded (Endpoints, Token exchange). */

@@ -1,6 +1,6 @@
-import { bearerOf, type Incoming, json, Refusal, type Reply } from '../message.ts';
+import { bearerOf, type Incoming, json, Refusal, type Reply } from '../exchange/message.ts';
+import { readBody } from '../exchange/shape.ts';
 import { drawToken } from '../seeded-random.ts';
-import { readBody } from '../shape.ts';
 import { passwordIs } from './state.ts';
 import type { ServerWorld } from './world.ts';
 

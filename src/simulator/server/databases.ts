@@ -1,4 +1,4 @@
-import { type Answer, empty, json, jsonText, plain, Refusal } from '../message.ts';
+import { type Answer, empty, json, jsonText, plain, Refusal } from '../exchange/message.ts';
 import { createDatabaseState } from './database-state.ts';
 import { renderSchema } from './query/schema-text.ts';
 import type { Database } from './state.ts';

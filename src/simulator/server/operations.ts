@@ -1,6 +1,6 @@
-import { empty, type Incoming, json, type Reply } from '../message.ts';
-import type { Match } from '../router.ts';
-import { refuseBody } from '../shape.ts';
+import { empty, type Incoming, json, type Reply } from '../exchange/message.ts';
+import type { Match } from '../exchange/router.ts';
+import { refuseBody } from '../exchange/shape.ts';
 import { authenticate, signIn } from './access.ts';
 import { createDatabase, deleteDatabase, getDatabase, getSchema, listDatabases } from './databases.ts';
 import { oneShotQuery, queryInTransaction } from './queries.ts';

@@ -1,6 +1,6 @@
 import { addsFields } from '../cloud/render.ts';
-import { type Answer, type Incoming, json, Refusal, type Reply } from '../message.ts';
-import { readBody } from '../shape.ts';
+import { type Answer, type Incoming, json, Refusal, type Reply } from '../exchange/message.ts';
+import { readBody } from '../exchange/shape.ts';
 import { type QueryOptions, type QueryResult, runQuery } from './query/engine.ts';
 import type { GivenRow } from './query/given.ts';
 import { SyntaxRefusal } from './query/refusal.ts';

@@ -1,4 +1,4 @@
-import type { Route } from '../router.ts';
+import type { Route } from '../exchange/router.ts';
 
 export type ServerOperation =
   | 'signIn'

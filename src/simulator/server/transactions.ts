@@ -1,6 +1,6 @@
 import { uuid } from '../../base/random.ts';
-import { type Answer, empty, type Incoming, json, Refusal, type Reply } from '../message.ts';
-import { readBody } from '../shape.ts';
+import { type Answer, empty, type Incoming, json, Refusal, type Reply } from '../exchange/message.ts';
+import { readBody } from '../exchange/shape.ts';
 import { authenticate } from './access.ts';
 import { databaseNamed } from './databases.ts';
 import { commitWorkspace } from './query/commit.ts';

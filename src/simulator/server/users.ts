@@ -1,5 +1,5 @@
-import { type Answer, empty, type Incoming, json, Refusal } from '../message.ts';
-import { readBody } from '../shape.ts';
+import { type Answer, empty, type Incoming, json, Refusal } from '../exchange/message.ts';
+import { readBody } from '../exchange/shape.ts';
 import { setPassword, type User } from './state.ts';
 import { closeTransactionsOf } from './transactions.ts';
 import { requireName, requirePrimary, type ServerWorld } from './world.ts';

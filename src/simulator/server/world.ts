@@ -1,5 +1,5 @@
 import type { World } from '../cloud/state.ts';
-import { Refusal } from '../message.ts';
+import { Refusal } from '../exchange/message.ts';
 import type { ServerState } from './state.ts';
 
 /** One database server as a request sees it. */

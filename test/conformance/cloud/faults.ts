@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Fault } from '../../../src/simulator/faults.ts';
+import type { Fault } from '../../../src/simulator/faults/faults.ts';
 import { section } from '../check.ts';
 import { type CloudSetting, clientOf, type Powers } from '../cloud-setting.ts';
 

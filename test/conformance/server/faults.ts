@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { Session } from '../../../src/database/session.ts';
-import type { Fault } from '../../../src/simulator/faults.ts';
+import type { Fault } from '../../../src/simulator/faults/faults.ts';
 import { section } from '../check.ts';
 import { failure, type ServerSetting, serverClientOf, signedIn } from '../server-setting.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createUndiciTransport } from '../../../src/http/undici-transport.ts';
+import { type SimulatorServer, startSimulatorServer } from '../../../src/simulator/hosting/http-server.ts';
 import { createSeededRandom } from '../../../src/simulator/seeded-random.ts';
-import { type SimulatorServer, startSimulatorServer } from '../../../src/simulator/server.ts';
 import { createSimulator } from '../../../src/simulator/simulator.ts';
 import { type Check, missingNeeds, runCheck, type Target } from '../../conformance/check.ts';
 import { CLOUD_CHECKS } from '../../conformance/cloud-checks.ts';

@@ -1,4 +1,4 @@
-import { Refusal } from '../../message.ts';
+import { Refusal } from '../../exchange/message.ts';
 
 /** Tells the person who wrote the query what is understood. */
 const UNDERSTOOD =

@@ -1,0 +1,267 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { virtualClock } from '../../sandbox/virtual-clock.ts';
+import { loadKubeConnection } from './config.ts';
+import type { KubeConnection } from './connection.ts';
+
+interface Given {
+  readonly user?: object;
+  readonly cluster?: object;
+  readonly context?: object;
+  readonly currentContext?: string;
+}
+
+/** A kubeconfig in a folder of its own, which is deleted after the test. */
+async function withKubeconfig(given: Given, work: (path: string, folder: string) => Promise<void>) {
+  const folder = await mkdtemp(join(tmpdir(), 'mooring-kubeconfig-'));
+  const path = join(folder, 'config');
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': given.currentContext ?? 'main',
+    clusters: [{ name: 'main', cluster: { server: 'https://api.test:6443', ...given.cluster } }],
+    users: [{ name: 'me', user: given.user ?? {} }],
+    contexts: [{ name: 'main', context: { cluster: 'main', user: 'me', ...given.context } }],
+  };
+  await writeFile(path, JSON.stringify(config));
+  try {
+    await work(path, folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** The current certificate and key. */
+const certificateOf = ({ tls }: KubeConnection) =>
+  [tls.cert, tls.key].map((given) => (typeof given === 'function' ? given() : given));
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+test('loadKubeConnection() reads server, namespace, certificates and token', async () => {
+  const cluster = { 'certificate-authority-data': base64('CA'), 'tls-server-name': 'kubernetes' };
+  const user = { token: 'abc', 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY') };
+  await withKubeconfig({ cluster, user, context: { namespace: 'shop' } }, async (path) => {
+    const connection = await loadKubeConnection(virtualClock(), path);
+    expect(connection).toMatchObject({
+      server: 'https://api.test:6443',
+      namespace: 'shop',
+      inPod: false,
+      tls: { ca: 'CA', serverName: 'kubernetes', insecureSkipVerify: false },
+    });
+    expect(certificateOf(connection)).toEqual(['CERT', 'KEY']);
+    expect(await connection.authorize(false)).toMatchObject({ authorization: 'Bearer abc' });
+  });
+});
+
+test('loadKubeConnection() uses namespace default, and checks certificates unless told otherwise', async () => {
+  await withKubeconfig({ cluster: { 'insecure-skip-tls-verify': true } }, async (path) => {
+    const { namespace, tls } = await loadKubeConnection(virtualClock(), path);
+    expect([namespace, tls.insecureSkipVerify]).toEqual(['default', true]);
+  });
+});
+
+test('loadKubeConnection() uses the proxy that the kubeconfig names', async () => {
+  await withKubeconfig({ cluster: { 'proxy-url': 'http://proxy.test:3128' } }, async (path) => {
+    expect((await loadKubeConnection(virtualClock(), path)).tls.proxy).toBe('http://proxy.test:3128/');
+  });
+  await withKubeconfig({ cluster: { 'proxy-url': 'socks5://proxy.test:1080' } }, async (path) => {
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow('by http:// and https:// only');
+  });
+});
+
+test('loadKubeConnection() says that no kubeconfig exists', async () => {
+  vi.stubEnv('KUBECONFIG', undefined);
+  vi.stubEnv('KUBERNETES_SERVICE_HOST', undefined);
+  vi.stubEnv('HOME', join(tmpdir(), 'nobody-lives-here'));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await expect(loadKubeConnection(virtualClock(), undefined)).rejects.toThrow('There is no kubeconfig: set KUBECONFIG');
+});
+
+test('loadKubeConnection() merges the files that KUBECONFIG lists; the earlier one wins', async () => {
+  await withKubeconfig({ user: { token: 'first' }, context: { namespace: 'shop' } }, async (first) => {
+    await withKubeconfig({ cluster: { server: 'https://other.test' }, user: { token: 'second' } }, async (second) => {
+      const list = ['/nowhere/config', first, second].join(delimiter);
+      const connection = await loadKubeConnection(virtualClock(), list);
+      expect(connection).toMatchObject({ server: 'https://api.test:6443', namespace: 'shop' });
+      expect(await connection.authorize(false)).toMatchObject({ authorization: 'Bearer first' });
+    });
+  });
+});
+
+test('loadKubeConnection() skips an empty file, as kubectl does, and shows no line of one that cannot be read', async () => {
+  await withKubeconfig({}, async (path, folder) => {
+    const empty = join(folder, 'empty');
+    await writeFile(empty, '---\n# nothing yet\n\n');
+    const { server } = await loadKubeConnection(virtualClock(), [empty, path].join(delimiter));
+    expect(server).toBe('https://api.test:6443');
+    await expect(loadKubeConnection(virtualClock(), empty)).rejects.toThrow(/empty names no current cluster$/);
+    await writeFile(path, 'users: [{name: me, user: {token: canary\n');
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/^Kubeconfig \S+ cannot be read: [^\n]+$/);
+  });
+});
+
+test('loadKubeConnection() reads a token from the file that the kubeconfig names, and again after half a minute', async () => {
+  await withKubeconfig({ user: { token: 'old', tokenFile: 'token' } }, async (path, folder) => {
+    const write = (token: string) => writeFile(join(folder, 'token'), `${token}\n`);
+    await write('first');
+    const clock = virtualClock();
+    const { authorize } = await loadKubeConnection(clock, path);
+    expect(await authorize(false)).toMatchObject({ authorization: 'Bearer first' });
+    await write('second');
+    expect(await authorize(false)).toMatchObject({ authorization: 'Bearer first' });
+    await clock.advance(31_000);
+    expect(await authorize(false)).toMatchObject({ authorization: 'Bearer second' });
+    await rm(join(folder, 'token'));
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/^Cannot get a login .* no such file/);
+  });
+});
+
+test.each([
+  ['as-groups', ['system:masters']],
+  ['as-uid', '1'],
+  ['as-user-extra', { reason: ['drill'] }],
+])(
+  'loadKubeConnection() refuses a user who asks for %s, and accepts one who names a user to act as',
+  async (field, value) => {
+    await withKubeconfig({ user: { as: 'admin' } }, async (path) => {
+      const { authorize } = await loadKubeConnection(virtualClock(), path);
+      expect(await authorize(false)).toMatchObject({ 'impersonate-user': 'admin' });
+    });
+    await withKubeconfig({ user: { as: 'admin', [field]: value } }, async (path) => {
+      await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
+        `User "me" of kubeconfig ${path} asks for ${field}, which cannot be sent: use one without, or give "as" alone`,
+      );
+    });
+  },
+);
+
+test('loadKubeConnection() needs no user, but one that a context names must exist', async () => {
+  const cluster = { 'certificate-authority-data': base64('CA') };
+  await withKubeconfig({ cluster, context: { user: undefined } }, async (path) => {
+    const { tls, authorize } = await loadKubeConnection(virtualClock(), path);
+    expect([tls.ca, await authorize(false)]).toEqual(['CA', {}]);
+  });
+  await withKubeconfig({ cluster, context: { user: 'you' } }, async (path) => {
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow('names user "you": there is none');
+  });
+});
+
+test('loadKubeConnection() says so if no file exists, or it names no cluster', async () => {
+  await expect(loadKubeConnection(virtualClock(), '/nowhere/config')).rejects.toThrow(
+    /^There is no kubeconfig \/nowhere\/config$/,
+  );
+  await withKubeconfig({ currentContext: 'other' }, async (path) => {
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
+      /names no current cluster: set current-context to one of main$/,
+    );
+  });
+});
+
+/** A user whose login comes from a plugin that runs this shell script in the kubeconfig's folder. */
+async function withPlugin(work: (path: string, script: (text: string) => Promise<void>) => Promise<void>) {
+  const folder = await mkdtemp(join(tmpdir(), 'mooring-plugin-'));
+  const command = join(folder, 'plugin');
+  const script = (text: string) => writeFile(command, `#!/bin/sh\n${text}\n`, { mode: 0o700 });
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command, interactiveMode: 'Never' };
+  try {
+    await withKubeconfig({ user: { exec } }, (path) => work(path, script));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const credentialWith = (status: object) =>
+  `echo '${JSON.stringify({ kind: 'ExecCredential', apiVersion: 'client.authentication.k8s.io/v1', status })}'`;
+const credential = (token: string) => credentialWith({ token });
+
+test('loadKubeConnection() asks an exec plugin again when its login was refused, even if it named no expiry', async () => {
+  await withPlugin(async (path, script) => {
+    await script(credential('first'));
+    const { authorize } = await loadKubeConnection(virtualClock(), path);
+    expect(await authorize(false)).toMatchObject({ authorization: 'Bearer first' });
+    await script(credential('second'));
+    expect(await authorize(false)).toMatchObject({ authorization: 'Bearer first' });
+    expect(await authorize(true)).toMatchObject({ authorization: 'Bearer second' });
+  });
+});
+
+test('loadKubeConnection() accepts a token that was put into the kubeconfig when the one before was refused', async () => {
+  await withKubeconfig({ user: { token: 'first' } }, async (path) => {
+    const { authorize } = await loadKubeConnection(virtualClock(), path);
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace('first', 'second'));
+    expect(await authorize(true)).toMatchObject({ authorization: 'Bearer second' });
+  });
+});
+
+test('loadKubeConnection() says that an exec plugin fails, and repeats nothing that could be a credential', async () => {
+  await withPlugin(async (path, script) => {
+    await script('echo "no session, log in" >&2; exit 1');
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
+      'Cannot get a login as the kubeconfig says: no session, log in',
+    );
+    await script('echo canary-token');
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/printed no ExecCredential$/);
+  });
+});
+
+test('loadKubeConnection() runs an exec plugin from the folder of the kubeconfig, and gives it what client-go does', async () => {
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', interactiveMode: 'Never' };
+  const told = async (provideClusterInfo: boolean) => {
+    let info: unknown;
+    const cluster = { 'certificate-authority-data': base64('CA') };
+    await withKubeconfig({ cluster, user: { exec: { ...exec, provideClusterInfo } } }, async (path, folder) => {
+      const script = `#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" > ${folder}/info\n${credential('abc')}\n`;
+      await writeFile(join(folder, 'plugin'), script, { mode: 0o700 });
+      const { authorize } = await loadKubeConnection(virtualClock(), path);
+      expect(await authorize(false)).toMatchObject({ authorization: 'Bearer abc' });
+      info = JSON.parse(await readFile(join(folder, 'info'), 'utf8'));
+    });
+    return info;
+  };
+  const { apiVersion } = exec;
+  expect(await told(false)).toEqual({ kind: 'ExecCredential', apiVersion, spec: { interactive: false } });
+  const cluster = { server: 'https://api.test:6443', 'certificate-authority-data': base64('CA') };
+  expect(await told(true)).toEqual({ kind: 'ExecCredential', apiVersion, spec: { interactive: false, cluster } });
+});
+
+test('loadKubeConnection() accepts a server by http, such as kubectl proxy', async () => {
+  await withKubeconfig({ cluster: { server: 'http://127.0.0.1:8001/prefix/' } }, async (path) => {
+    expect(await loadKubeConnection(virtualClock(), path)).toMatchObject({ server: 'http://127.0.0.1:8001/prefix' });
+  });
+});
+
+test('loadKubeConnection() accepts a renewed client certificate as it does a token: after half a minute', async () => {
+  const user = { 'client-certificate': 'tls.crt', 'client-key': 'tls.key' };
+  await withKubeconfig({ user }, async (path, folder) => {
+    const write = (word: string) =>
+      Promise.all(['crt', 'key'].map((end) => writeFile(join(folder, `tls.${end}`), `${word} ${end}`)));
+    await write('first');
+    const clock = virtualClock();
+    const connection = await loadKubeConnection(clock, path);
+    await write('second');
+    for (const [ms, word] of [
+      [29_000, 'first'],
+      [2_000, 'second'],
+    ] as const) {
+      await clock.advance(ms);
+      await connection.authorize(false);
+      expect(certificateOf(connection)).toEqual([`${word} crt`, `${word} key`]);
+    }
+  });
+});
+
+test('loadKubeConnection() accepts a client certificate that an exec plugin gives, and another one when that is refused', async () => {
+  await withPlugin(async (path, script) => {
+    const given = (word: string) =>
+      script(credentialWith({ clientCertificateData: `${word} crt`, clientKeyData: `${word} key` }));
+    await given('first');
+    const connection = await loadKubeConnection(virtualClock(), path);
+    expect(certificateOf(connection)).toEqual(['first crt', 'first key']);
+    await given('second');
+    await connection.authorize(true);
+    expect(certificateOf(connection)).toEqual(['second crt', 'second key']);
+  });
+});

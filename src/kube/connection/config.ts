@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type * as https from 'node:https';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { KubeConnection } from './connection.ts';
+import { loadPodConnection, renewed } from './in-pod.ts';
+import type { Kubeconfig } from './kubeconfig.ts';
+import { proxyFor } from './proxy.ts';
+
+/** The file does not exist; the user who named it knows how to name another. */
+export class NoKubeconfigError extends Error {
+  override readonly name = 'NoKubeconfigError';
+}
+
+/**
+ * Returns how to reach the API server: by the named kubeconfig, otherwise the pod's service account, otherwise the default kubeconfig.
+ * Throws if the file cannot be read or names no cluster.
+ */
+export async function loadKubeConnection(
+  clock: Clock,
+  kubeconfig: string | undefined,
+  context?: string,
+): Promise<KubeConnection> {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
+  if (kubeconfig === undefined && context === undefined && host !== undefined)
+    return loadPodConnection(clock, host, port);
+  return loadFileConnection(clock, kubeconfig, context);
+}
+
+async function loadFileConnection(
+  clock: Clock,
+  kubeconfig: string | undefined,
+  context: string | undefined,
+): Promise<KubeConnection> {
+  // Loaded only if a kubeconfig is used: it takes half a second and some 55 MB.
+  const { readKubeconfig, tellPlugin } = await import('./kubeconfig.ts');
+  const source = kubeconfig ?? defaultKubeconfig(process.env);
+  if (source === undefined) throw new Error('There is no kubeconfig: set KUBECONFIG, or name one with --kubeconfig');
+  const load = () => {
+    const read = readKubeconfig(filesOf(source));
+    choose(read, source, context);
+    tellPlugin(read.config);
+    return read;
+  };
+  let { config, tokenFiles } = load();
+  const cluster = currentCluster(config, source);
+  const proxy = proxyFor(cluster.server, cluster.proxyUrl, process.env);
+  const readOptions = async (refused = false) => {
+    // A login that was refused may still be in the library's cache, which knows nothing of refusals.
+    if (refused) ({ config, tokenFiles } = load());
+    const options: https.RequestOptions = {};
+    await config.applyToHTTPSOptions(options).catch(loginError);
+    const tokenFile = tokenFiles.get(config.getCurrentUser()?.name ?? '');
+    if (tokenFile === undefined) return options;
+    const token = await readFile(tokenFile, 'utf8').catch(loginError);
+    return { ...options, headers: { ...options.headers, Authorization: `Bearer ${token.trim()}` } };
+  };
+  const initial = await readOptions();
+  let [cert, key] = [toPem(initial.cert), toPem(initial.key)];
+  const readLogin = async (refused: boolean) => {
+    const options = await readOptions(refused);
+    [cert, key] = [toPem(options.cert), toPem(options.key)];
+    return toHeaders(options);
+  };
+  return {
+    server: cluster.server,
+    inPod: false,
+    namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
+    tls: {
+      ca: toPem(initial.ca),
+      cert: () => cert,
+      key: () => key,
+      serverName: initial.servername,
+      insecureSkipVerify: initial.rejectUnauthorized === false,
+      proxy,
+    },
+    authorize: renewed(clock, toHeaders(initial), readLogin),
+  };
+}
+
+/** Makes the context the current one, if it is named. Throws if there is none, or if its user's login cannot be sent. */
+function choose({ config, unsent }: Kubeconfig, source: string, context: string | undefined): void {
+  if (context !== undefined) {
+    const known = contextsOf(config);
+    if (!known.includes(context)) throw new Error(`There is no context "${context}": use one of ${known.join(', ')}`);
+    config.setCurrentContext(context);
+  }
+  const user = config.getCurrentUser()?.name ?? '';
+  const field = unsent.get(user);
+  if (field !== undefined)
+    throw new Error(
+      `User "${user}" of kubeconfig ${source} asks for ${field}, which cannot be sent: use one without, or give "as" alone`,
+    );
+}
+
+/** Throws if there is no current cluster, or nobody to act as. */
+function currentCluster(config: Kubeconfig['config'], source: string) {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) {
+    const known = contextsOf(config);
+    const remedy = known.length === 0 ? '' : `: set current-context to one of ${known.join(', ')}`;
+    throw new Error(`Kubeconfig ${source} names no current cluster${remedy}`);
+  }
+  if (config.getCurrentUser() === null) {
+    const context = config.getCurrentContext();
+    const user = config.getContextObject(context)?.user;
+    throw new Error(`Context "${context}" of kubeconfig ${source} names user "${user}": there is none`);
+  }
+  return cluster;
+}
+
+/** Returns where kubectl looks if no file is named; undefined if there is none. */
+export function defaultKubeconfig(env: NodeJS.ProcessEnv): string | undefined {
+  const usual = join(env['HOME'] || homedir(), '.kube', 'config');
+  return env['KUBECONFIG'] || (existsSync(usual) ? usual : undefined);
+}
+
+function contextsOf(config: Kubeconfig['config']): readonly string[] {
+  return config.getContexts().map(({ name }) => name);
+}
+
+/** Returns the existing files that KUBECONFIG lists, or the one that is named. */
+function filesOf(kubeconfig: string): readonly string[] {
+  if (existsSync(kubeconfig)) return [kubeconfig];
+  const there = kubeconfig.split(delimiter).filter((path) => path !== '' && existsSync(path));
+  if (there.length > 0) return there;
+  throw new NoKubeconfigError(`There is no kubeconfig ${kubeconfig}`);
+}
+
+/** What an exec plugin printed instead of a credential may be one: none of it is repeated. */
+function loginError(error: unknown): never {
+  if (error instanceof SyntaxError) throw new Error('The exec plugin of the kubeconfig printed no ExecCredential');
+  throw new Error(`Cannot get a login as the kubeconfig says: ${messageOf(error).trim()}`, { cause: error });
+}
+
+function toHeaders(options: https.RequestOptions): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(options.headers ?? {})) {
+    if (value !== undefined) headers[name.toLowerCase()] = String(value);
+  }
+  if (typeof options.auth === 'string') {
+    headers['authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;
+  }
+  return headers;
+}
+
+function toPem(value: unknown): string | undefined {
+  if (Array.isArray(value)) return value.map(toPem).join('\n');
+  return value === undefined || value === null ? undefined : String(value);
+}

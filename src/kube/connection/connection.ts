@@ -1,0 +1,12 @@
+import type { UndiciTransportOptions } from '../../http/undici-transport.ts';
+
+/** How to reach the API server, and as whom. */
+export interface KubeConnection {
+  readonly server: string;
+  readonly tls: Pick<UndiciTransportOptions, 'ca' | 'cert' | 'key' | 'serverName' | 'insecureSkipVerify' | 'proxy'>;
+  readonly authorize: (renew: boolean) => Promise<Readonly<Record<string, string>>>;
+  /** The namespace of the context, or of the pod. */
+  readonly namespace: string;
+  /** Whether it is the pod's service account. */
+  readonly inPod: boolean;
+}
