@@ -4,7 +4,8 @@ import { type DatabaseSpaceSpec, databaseSpaceDefinition } from '../kinds/databa
 import { isForbidden, type KubeApi } from '../kube/api.ts';
 import { UsageError } from '../plugin/command-line/arguments.ts';
 import { clustersAt, exportText } from '../plugin/export.ts';
-import { type Item, listAll } from '../plugin/inventory.ts';
+import { listAll } from '../plugin/inventory.ts';
+import type { Item } from '../plugin/item.ts';
 import { parseName } from '../plugin/kinds.ts';
 import { cloudOf, readSpace } from '../plugin/space.ts';
 import { onCluster } from './on-cluster.ts';

@@ -1,4 +1,4 @@
-import { type Item, isOutOfDate, itemOf, nameOf, readyOf } from '../plugin/inventory.ts';
+import { type Item, isOutOfDate, itemOf, nameOf, readyOf } from '../plugin/item.ts';
 import type { Clouds } from './clouds.ts';
 import { clustersOf, type PlannedObject } from './objects.ts';
 import type { Outcome } from './outcome.ts';

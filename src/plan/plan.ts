@@ -11,7 +11,7 @@ import type { AnyObject } from '../kube/api.ts';
 import { keyOf, type ObjectKey } from '../kube/object.ts';
 import { createMetrics } from '../operator/metrics.ts';
 import { createOperator } from '../operator.ts';
-import { type Item, isOutOfDate, itemOf, readyOf } from '../plugin/inventory.ts';
+import { type Item, isOutOfDate, itemOf, readyOf } from '../plugin/item.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import { type NodeName, nodeName, splitNode } from '../plugin/node-name.ts';
 import type { StepTold } from '../runtime/controller.ts';

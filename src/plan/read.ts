@@ -7,7 +7,7 @@ import type { ResourceDefinition } from '../kube/definition.ts';
 import { listAllPages } from '../kube/list.ts';
 import { type ObjectKey, splitKey, withoutManagedFields } from '../kube/object.ts';
 import { unlessForbidden } from '../kube/unless-forbidden.ts';
-import { itemOf } from '../plugin/inventory.ts';
+import { itemOf } from '../plugin/item.ts';
 import { definitionOf, resourceOf } from '../plugin/kinds.ts';
 import { type NodeName, nodeName, splitNode } from '../plugin/node-name.ts';
 import { dryRun } from './dry-run.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { anItem } from '../../test/support/items.ts';
 import { styleFor } from './command-line/text.ts';
 import { explainText, explanationOf } from './explain.ts';
-import type { Item } from './inventory.ts';
+import type { Item } from './item.ts';
 import { reasonHelp } from './reasons.ts';
 
 const NOW = Date.parse('2026-11-21T11:00:00Z');

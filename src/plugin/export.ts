@@ -6,7 +6,7 @@ import { machineTypes } from '../kinds/databasecluster/offerings.ts';
 import { CLUSTER_ID, databaseClusterDefinition, MAX_CLUSTER_ID } from '../kinds/databasecluster/schema.ts';
 import { isSamePlace, type Place } from '../kinds/databasespace/place.ts';
 import { placeNamedBy } from '../kinds/databasespace/places.ts';
-import { type Item, nameOf } from './inventory.ts';
+import { type Item, nameOf } from './item.ts';
 
 export interface ExportOptions {
   /** Where the manifests will be applied. */

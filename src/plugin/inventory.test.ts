@@ -3,7 +3,8 @@ import { definitions } from '../kinds/definitions.ts';
 import { type AnyObject, type KubeApi, KubeError, type Resource } from '../kube/api.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { loadInventory, nameOf } from './inventory.ts';
+import { loadInventory } from './inventory.ts';
+import { nameOf } from './item.ts';
 import { resourceOf } from './kinds.ts';
 
 const kube = () => new FakeKube({ now: () => 0, random: createSeededRandom(1) });

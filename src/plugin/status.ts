@@ -1,7 +1,8 @@
 import { isRecord } from '../base/is-record.ts';
 import { isPaused, mistakesIn } from '../kube/annotations.ts';
 import { age, type Style, table } from './command-line/text.ts';
-import { type Inventory, type Item, NOT_SEEN, nameOf, readinessOf } from './inventory.ts';
+import type { Inventory } from './inventory.ts';
+import { type Item, NOT_SEEN, nameOf, readinessOf } from './item.ts';
 import type { NodeName } from './node-name.ts';
 import { reasonHelp } from './reasons.ts';
 import { ancestorsOf, blockerOf, NOT_THERE, type Node, treeOf } from './tree.ts';

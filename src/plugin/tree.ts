@@ -1,4 +1,5 @@
-import { type Inventory, type Item, nameOf, readinessOf } from './inventory.ts';
+import type { Inventory } from './inventory.ts';
+import { type Item, nameOf, readinessOf } from './item.ts';
 import type { NodeName } from './node-name.ts';
 
 /** A line of the tree: an object, or one that is referred to but does not exist. */

@@ -1,6 +1,6 @@
 import { definitions } from '../../src/kinds/definitions.ts';
 import type { Condition } from '../../src/kube/condition.ts';
-import { type Item, itemOf } from '../../src/plugin/inventory.ts';
+import { type Item, itemOf } from '../../src/plugin/item.ts';
 
 /** An object as the commands for people see it; Ready and observed unless stated otherwise. */
 export function anItem(

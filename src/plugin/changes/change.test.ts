@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anItem } from '../../../test/support/items.ts';
-import type { Item } from '../inventory.ts';
+import type { Item } from '../item.ts';
 import { CHANGES, failureOf, progressOf } from './change.ts';
 
 describe('rotate', () => {

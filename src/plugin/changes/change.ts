@@ -3,7 +3,8 @@ import { definitions } from '../../kinds/definitions.ts';
 import { PAUSED, ROTATE_AT } from '../../kube/annotations.ts';
 import type { ResourceDefinition } from '../../kube/definition.ts';
 import { UsageError } from '../command-line/arguments.ts';
-import { type Inventory, type Item, isOutOfDate, nameOf, readyOf, stalledOf } from '../inventory.ts';
+import type { Inventory } from '../inventory.ts';
+import { type Item, isOutOfDate, nameOf, readyOf, stalledOf } from '../item.ts';
 import { blockerOf } from '../tree.ts';
 
 /** A change that a person makes with one word, and how to tell that it is done. */

@@ -3,7 +3,8 @@ import { databaseClusterDefinition } from '../../kinds/databasecluster/schema.ts
 import { databaseUserDefinition } from '../../kinds/databaseuser/schema.ts';
 import { isPaused } from '../../kube/annotations.ts';
 import { type Condition, isStatusConditionTrue } from '../../kube/condition.ts';
-import { type Inventory, type Item, isOutOfDate, nameOf, stalledOf } from '../inventory.ts';
+import type { Inventory } from '../inventory.ts';
+import { type Item, isOutOfDate, nameOf, stalledOf } from '../item.ts';
 import { commandFor } from '../kinds.ts';
 import { ancestorsOf, blockerOf } from '../tree.ts';
 

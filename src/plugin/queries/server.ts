@@ -13,7 +13,7 @@ import { CLUSTER_SUSPENDED } from '../../kinds/server/access.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import { parseSpec, parseStatus } from '../../kube/definition.ts';
-import { itemOf } from '../inventory.ts';
+import { itemOf } from '../item.ts';
 import { commandFor } from '../kinds.ts';
 import { readSpace, type SpaceDependencies } from '../space.ts';
 
