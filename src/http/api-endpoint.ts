@@ -1,4 +1,3 @@
-import { sleep } from '../base/clock.ts';
 import { instant } from '../base/instant.ts';
 import type { Random } from '../base/random.ts';
 import type { HttpResponse } from '../base/transport.ts';
@@ -12,9 +11,8 @@ import {
 } from './api-call.ts';
 import { ApiError } from './api-error.ts';
 import { type CallOutcome, CircuitBreaker } from './circuit-breaker.ts';
-import { OwnTrouble } from './own-trouble.ts';
+import { type Pause, Pauses } from './pauses.ts';
 import { RequestLimiter } from './request-limiter.ts';
-import { untilWords } from './retry-after.ts';
 import { SentSecrets } from './sent-secrets.ts';
 import { type RateLimit, TokenBucket } from './token-bucket.ts';
 import { Trial } from './trial.ts';
@@ -39,17 +37,6 @@ const MAX_ROUTINE_WAIT_MS = 60_000;
 const MAX_FOLLOWING_WAIT_MS = 1_000;
 /** As long may it take to get the token for such an operation. */
 const MAX_TOKEN_WAIT_MS = 5_000;
-/** A longer pause applies only to the operation that was told of it: it may be the only one that is refused. */
-const MAX_COMMON_PAUSE_MS = 60_000;
-
-interface OwnPause {
-  readonly by: PauseReason;
-  /** Monotonic. */
-  readonly untilMs: number;
-  readonly words: string;
-}
-
-type PauseReason = 'throttled' | 'unavailable';
 
 /**
  * One base URL of one API: everything that all calls to it share. Calls wait for their turn in a token bucket and, while the
@@ -65,19 +52,13 @@ export class ApiEndpoint {
   readonly #options: ApiEndpointOptions;
   readonly #breaker: CircuitBreaker;
   readonly #bucket: TokenBucket;
+  /** Undefined until the first, as most servers never ask for one, and there may be thousands. */
+  #pauses: Pauses | undefined;
   readonly #limiter: RequestLimiter;
   readonly #sent: SentSecrets;
   readonly #trial: Trial;
   /** Turns that were given out and not used yet. Some never are, if the look says so. Undefined until the first. */
   #unused: WeakSet<Turn> | undefined;
-  /** Why the bucket is paused. */
-  #pausedBy: PauseReason = 'unavailable';
-  /** By operation that was told to wait. Undefined until the first. */
-  #ownPauses: Map<string, OwnPause> | undefined;
-  /** Judges 503s with `Retry-After`, as the limiter judges 429s. Undefined until the first. */
-  #trouble: OwnTrouble | undefined;
-  /** When the last pause for all that a 503 asked for ends, by the monotonic clock: requests sent before say nothing new. */
-  #heedFrom = Number.NEGATIVE_INFINITY;
 
   constructor(options: ApiEndpointOptions) {
     this.#options = options;
@@ -122,7 +103,7 @@ export class ApiEndpoint {
     const askedAt = this.#options.clock.monotonic();
     if (follows && askedAt - (exchange.askedAt ?? askedAt) > MAX_TOKEN_WAIT_MS) throw outOfDate(call);
     this.#refuseWhileDown(call, operation, maxWaitMs);
-    if (this.#ownPauses !== undefined) await this.#awaitOwnPause(operation, maxWaitMs, signal);
+    if (this.#pauses !== undefined) await this.#pauses.wait(operation.name, maxWaitMs, signal);
     await this.#bucket.take(signal);
     this.#refuseAfterWait(call, operation, signal);
     const waitedMs = this.#options.clock.monotonic() - askedAt;
@@ -145,7 +126,7 @@ export class ApiEndpoint {
   async turn(operation: Operation, signal?: AbortSignal): Promise<Turn> {
     const call = new ApiCall(this.#options, operation, {}, () => []);
     this.#refuseWhileDown(call, operation, MAX_WAIT_MS);
-    await this.#awaitOwnPause(operation, MAX_WAIT_MS, signal);
+    await this.#pauses?.wait(operation.name, MAX_WAIT_MS, signal);
     const turn = { waited: await this.#takeTurn(call, operation, signal) };
     this.#unused = (this.#unused ?? new WeakSet()).add(turn);
     return turn;
@@ -182,8 +163,7 @@ export class ApiEndpoint {
 
   #letThrough({ name }: Operation, waited: boolean): void {
     this.#limiter.letThrough(this, name, waited);
-    this.#trouble?.letThrough(this, name);
-    this.#ownPauses?.delete(name);
+    this.#pauses?.letThrough(name);
   }
 
   #heed({ kind, status, retryAfterMs }: ApiError, operation: Operation, sentAt: number, waited: boolean): void {
@@ -191,54 +171,17 @@ export class ApiEndpoint {
     if (status === 429) isCommon = this.#limiter.wasRefused(this, operation.name, sentAt, retryAfterMs);
     else if (status !== undefined && status < 500) this.#letThrough(operation, waited);
     if (retryAfterMs === undefined) return;
-    if (status === 503) isCommon = this.#isCommonFailure(operation, sentAt, retryAfterMs);
-    const by = kind === 'throttled' ? 'throttled' : 'unavailable';
-    const untilMs = this.#options.clock.monotonic() + retryAfterMs;
-    this.#ownPauses = (this.#ownPauses ?? new Map<string, OwnPause>()).set(operation.name, {
-      by,
-      untilMs,
-      words: untilWords(retryAfterMs, this.#options.clock.now()),
-    });
-    if (!isCommon) return;
-    this.#pausedBy = by;
-    this.#bucket.pause(Math.min(retryAfterMs, MAX_COMMON_PAUSE_MS));
-    if (this.#bucket.pausedMs > MAX_WAIT_MS) this.#bucket.release();
-  }
-
-  /** Reports whether a pause that a 503 asks for concerns other operations: not if they are let through all the while. */
-  #isCommonFailure({ name }: Operation, sentAt: number, retryAfterMs: number): boolean {
-    this.#trouble ??= new OwnTrouble();
-    if (this.#trouble.refused(this, name, sentAt >= this.#heedFrom) === 'own') return false;
-    this.#heedFrom = this.#options.clock.monotonic() + Math.min(retryAfterMs, MAX_COMMON_PAUSE_MS);
-    return true;
+    this.#pauses ??= new Pauses(this.#options.clock, this.#bucket, MAX_WAIT_MS);
+    if (status === 503) isCommon = this.#pauses.isCommonFailure(operation.name, sentAt, retryAfterMs);
+    this.#pauses.begin(operation.name, kind === 'throttled' ? 'throttled' : 'unavailable', retryAfterMs, isCommon);
   }
 
   /** Throws if the breaker is open or a pause is too long to wait for. The operation's own, which may be longer, is waited out first. */
   #refuseWhileDown(call: ApiCall, { name }: Operation, maxWaitMs: number, maxOwnWaitMs = maxWaitMs): void {
     const refusal = this.#breaker.peek(name);
     if (refusal !== undefined) throw call.held(refusal);
-    const own = this.#ownPauses?.get(name);
-    const ownMs = this.#ownPausedMs(own);
-    if (own !== undefined && ownMs > maxOwnWaitMs) throw pausedError(call, own.by, ownMs, own.words);
-    const { pausedMs } = this.#bucket;
-    if (pausedMs > maxWaitMs) throw pausedError(call, this.#pausedBy, pausedMs);
-  }
-
-  /** Waits out the operation's own pause and any that is named meanwhile, unless it takes too long. */
-  async #awaitOwnPause({ name }: Operation, maxWaitMs: number, signal: AbortSignal | undefined): Promise<void> {
-    const { clock } = this.#options;
-    const endMs = clock.monotonic() + maxWaitMs;
-    for (;;) {
-      const ownMs = this.#ownPausedMs(this.#ownPauses?.get(name));
-      if (ownMs <= 0 || clock.monotonic() + ownMs > endMs || signal?.aborted) return;
-      await sleep(clock, Math.ceil(ownMs), signal);
-    }
-  }
-
-  /** How long the operation's own pause lasts; 0 if no longer than the one for all. */
-  #ownPausedMs(own: OwnPause | undefined): number {
-    const ownMs = own === undefined ? 0 : own.untilMs - this.#options.clock.monotonic();
-    return ownMs > this.#bucket.pausedMs ? ownMs : 0;
+    const pause = this.#pauses?.longerThan(name, maxWaitMs, maxOwnWaitMs);
+    if (pause !== undefined) throw pausedError(call, pause);
   }
 
   #heldBack(call: ApiCall): ApiError {
@@ -255,10 +198,10 @@ function outOfDate(call: ApiCall): ApiError {
   return call.error('unreachable', { what, isWithheld: true });
 }
 
-function pausedError(call: ApiCall, by: PauseReason, retryAfterMs: number, words = ''): ApiError {
+function pausedError(call: ApiCall, { by, leftMs, words }: Pause): ApiError {
   const answered = by === 'throttled' ? '429 (too many requests)' : '503';
   const what = `held back, because the other side answered ${answered} and asked for a pause${words}`;
-  return call.error(by, { what, retryAfterMs });
+  return call.error(by, { what, retryAfterMs: leftMs });
 }
 
 function healthOf(error: ApiError, operation: Operation): CallOutcome {
