@@ -4,15 +4,7 @@ import { TerminalError, TransientError } from '../base/errors.ts';
 import { isAlreadyExists, isConflict, KubeError, SECRETS } from '../kube/api.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import {
-  createSecrets,
-  FinalizerIndex,
-  loginFrom,
-  ownerValue,
-  type SecretContents,
-  type Secrets,
-  valuesFrom,
-} from './secrets.ts';
+import { createSecrets, loginFrom, ownerValue, type SecretContents, type Secrets, valuesFrom } from './secrets.ts';
 
 const { signal } = new AbortController();
 let kube: FakeKube;
@@ -202,24 +194,6 @@ describe('ownerValue()', () => {
     const [one, two] = [ownerValue(`${'o'.repeat(80)}-1`), ownerValue(`${'o'.repeat(80)}-2`)];
     expect(one).not.toBe(two);
     expect(one).toMatch(/^o{46}-[0-9a-f]{16}$/);
-  });
-});
-
-describe('FinalizerIndex', () => {
-  it('knows from changes which objects carry a finalizer of ours', () => {
-    const index = new FinalizerIndex();
-    const secret = (...finalizers: string[]) => ({
-      metadata: { name: 'login', namespace: 'shop', uid: 'u', resourceVersion: '1', finalizers },
-    });
-    const one = secret('mooring.dev/space-1', 'example.com/other');
-    const two = secret('mooring.dev/space-2');
-    index.changed('shop/login', undefined, one);
-    index.changed('shop/token', undefined, one);
-    expect([...index.withFinalizer('mooring.dev/space-1')]).toEqual(['shop/login', 'shop/token']);
-    index.changed('shop/login', one, two);
-    index.changed('shop/token', one, undefined);
-    expect([...index.withFinalizer('mooring.dev/space-1')]).toEqual([]);
-    expect([...index.withFinalizer('mooring.dev/space-2')]).toEqual(['shop/login']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { TerminalError, TransientError } from '../base/errors.ts';
-import { GROUP, isOfGroup } from '../base/group.ts';
+import { GROUP } from '../base/group.ts';
 import { type AnyObject, isInvalid, type KubeApi, KubeError, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, type OwnerReference, objectKey, splitKey } from '../kube/object.ts';
 import { secretValues, withoutValues } from '../kube/secret-values.ts';
@@ -106,30 +106,6 @@ export interface SecretCache {
   get(key: ObjectKey): AnyObject | undefined;
   /** Keys of the Secrets that carry the finalizer, which must be one of ours. */
   withFinalizer(finalizer: string): Iterable<ObjectKey>;
-}
-
-/** Which Secrets carry which of our finalizers, kept up to date by changes: there may be thousands of Secrets, and few of these. */
-export class FinalizerIndex {
-  readonly #keys = new Map<string, Set<ObjectKey>>();
-
-  changed(key: ObjectKey, before: AnyObject | undefined, after: AnyObject | undefined): void {
-    for (const finalizer of oursOf(before)) {
-      const keys = this.#keys.get(finalizer);
-      if (keys?.delete(key) && keys.size === 0) this.#keys.delete(finalizer);
-    }
-    for (const finalizer of oursOf(after)) {
-      const keys = this.#keys.get(finalizer) ?? new Set();
-      this.#keys.set(finalizer, keys.add(key));
-    }
-  }
-
-  withFinalizer(finalizer: string): Iterable<ObjectKey> {
-    return this.#keys.get(finalizer) ?? [];
-  }
-}
-
-function oursOf(secret: AnyObject | undefined): readonly string[] {
-  return (secret?.metadata.finalizers ?? []).filter(isOfGroup);
 }
 
 export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {

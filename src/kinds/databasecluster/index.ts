@@ -25,14 +25,14 @@ export function databaseClusterKind(
       const space = spaceKeyOf(subject);
       const existing = spec.adminCredentials?.existingSecretRef?.name;
       const source = spec.cloneFrom?.clusterRef?.name;
+      const beside = (name: string) => objectKey(metadata.namespace ?? '', name);
       return [
         `databasespaces/${space}`,
-        `leaving/${objectKey(metadata.namespace ?? '', metadata.name)}`,
+        `leaving/${beside(metadata.name)}`,
         ...[currentID(subject), desiredID(subject)].map((id) => `clusters/${space}/${id}`),
-        ...[adminSecretName(subject), existing].map(
-          (name) => `secrets/${objectKey(metadata.namespace ?? '', name ?? '')}`,
-        ),
-        ...(source === undefined ? [] : [`databaseclusters/${objectKey(metadata.namespace ?? '', source)}`]),
+        `secrets/${beside(adminSecretName(subject))}`,
+        ...(existing === undefined ? [] : [`secrets/${beside(existing)}`]),
+        ...(source === undefined ? [] : [`databaseclusters/${beside(source)}`]),
       ];
     },
     extraReferences: (subject) =>

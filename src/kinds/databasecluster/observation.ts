@@ -71,7 +71,7 @@ export interface SpaceSeen {
   readonly mayLandUntilMs: number | undefined;
   /** Names this process. */
   readonly self: string;
-  /** What to clone; undefined: nothing. */
+  /** What to clone; undefined: nothing, or there is a cluster already. */
   readonly cloneSource:
     | { readonly is: 'known'; readonly id: string; readonly createdAt?: string | undefined }
     | { readonly is: 'waiting'; readonly message: string }

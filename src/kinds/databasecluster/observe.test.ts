@@ -224,6 +224,23 @@ describe('observeCluster() looks for the source of a clone and', () => {
       expect(await theirs((source) => source.with({ allowedNamespaces }))).toMatchObject({ cloneSource: { message } });
     });
 
+    it('does not ask whether it is admitted once the clone exists', async () => {
+      const selector = { matchLabels: { team: 'shop' } };
+      const { bench, known } = await withSource((source) =>
+        source.with({ allowedNamespaces: { from: 'Selector', selector } }),
+      );
+      const source = known.cluster();
+      const elsewhere = { ...source, metadata: { ...source.metadata, namespace: 'bank', name: 'vault', uid: 'other' } };
+      bench.simulator.deployForeign({ id: 'orders', ...FOREIGN });
+      await bench.world().connections.get('shop/production')?.poller.refresh();
+      const seen = observe(bench, byID, {
+        cluster: () => elsewhere,
+        claimants: (_space, id) => (id === 'source' ? ['bank/vault'] : []),
+        namespaceLabels: () => Promise.reject(new Error('Namespaces cannot be read now')),
+      });
+      expect(await seen).toMatchObject({ cluster: { id: 'orders' }, cloneSource: undefined });
+    });
+
     it('takes it if that DatabaseCluster has another cluster, or only wants this one', async () => {
       for (const createdAt of ['2020-01-01T00:00:00.000Z', undefined]) {
         const seen = await theirs((source) => source.withStatus({ clusterID: undefined, createdAt }));

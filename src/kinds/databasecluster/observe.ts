@@ -56,7 +56,7 @@ export async function observeCluster(
     renameTaken: isRenameTaken(subject, connection, cluster),
     notShown: cluster && stateNotShown(world, subject, cluster, goes ? 'gone' : WANTED[subject.spec.state]),
     endpoint,
-    cloneSource: await cloneSourceOf(world, subject, connection, signal),
+    cloneSource: cluster === undefined ? await cloneSourceOf(world, subject, connection, signal) : undefined,
   } as const;
   return {
     ...seen,

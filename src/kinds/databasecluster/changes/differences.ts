@@ -24,12 +24,11 @@ export function differences({ metadata, spec, status }: ClusterSubject, cluster:
     ['isFree', spec.isFree, cluster.isFree],
     ['version', spec.version === 'latest' ? undefined : spec.version, cluster.version],
   ];
-  const unread = backupPending({ spec, status }) ? backupDifference(spec, status.backup) : [];
   return [
     ...pairs
       .filter(([, desired, observed]) => desired !== undefined && observed !== undefined && desired !== observed)
       .map(([field, desired, observed]) => ({ field, desired: String(desired), observed: String(observed) })),
-    ...unread,
+    ...(backupPending({ spec, status }) ? [backupDifference({ spec, status })] : []),
   ];
 }
 
@@ -74,11 +73,8 @@ export function backupPending({ spec, status }: Pick<ClusterSubject, 'spec' | 's
   return status.backup?.frequency !== desired.frequency || status.backup.retentionDays !== desired.retentionDays;
 }
 
-function backupDifference(
-  spec: ClusterSubject['spec'],
-  accepted: { frequency: string; retentionDays: number } | undefined,
-) {
-  const text = (backup: { frequency: string; retentionDays: number } | undefined) =>
+function backupDifference({ spec, status }: Pick<ClusterSubject, 'spec' | 'status'>): Difference {
+  const text = (backup: ClusterSubject['status']['backup']) =>
     backup === undefined ? 'unknown' : `${backup.frequency}, kept ${backup.retentionDays} days`;
-  return [{ field: 'backup', desired: text(backupOf(spec)), observed: text(accepted) }];
+  return { field: 'backup', desired: text(backupOf(spec)), observed: text(status.backup) };
 }
