@@ -49,7 +49,7 @@ export const INVARIANTS = {
   'it comes to an end':
     'A run without faults ends within a minute and a half, unless it needs a slow retry; after faults, each object is Ready or says why not, within a bound',
   'the same end': 'After the faults, everything is as it would be without them',
-  'the process lives': 'The operator does not end, and none of its passes hangs',
+  'the process lives': 'The operator does not end, and none of its passes hangs or meets a mistake in the program',
 } as const;
 
 export type Invariant = keyof typeof INVARIANTS;

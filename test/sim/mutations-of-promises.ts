@@ -113,6 +113,12 @@ export const OF_PROMISES: readonly Mutation[] = [
     hunt: ['deploy 4:truncated', 'deploy'],
   },
   {
+    name: 'no-such-function',
+    about: 'A function that does not exist is called after a change, which the next pass finds done',
+    changes: [['kinds/databasecluster/changes/act-change.ts', 'unseen.seen(subject.key);', 'unseen.saw(subject.key);']],
+    hunt: ['change'],
+  },
+  {
     name: 'protection-ignored',
     about: 'A cluster is destroyed with its object, whatever deletionProtection says',
     changes: [['kinds/databasecluster/decide-deletion.ts', 'if (spec.deletionProtection) {', 'if (nowMs < 0) {']],

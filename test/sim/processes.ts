@@ -13,6 +13,8 @@ import { LEASE_NAMESPACE, RESTART_MS } from './strike.ts';
 import type { World } from './world.ts';
 
 const FROZEN_MS = 45_000;
+/** What the log says if the program itself is wrong. */
+const MISTAKE = /"reason":"InternalError"|"type":"(?:Type|Reference|Range|Syntax)Error"/;
 
 /** The processes of the operator. One that ends or is killed is followed by another; a frozen one goes on. */
 export class Processes {
@@ -77,7 +79,9 @@ export class Processes {
       level: 'debug',
       format: 'json',
       write: (line) => {
-        if (process.alive) this.#world.logs.push(line);
+        if (!process.alive) return;
+        this.#world.logs.push(line);
+        if (MISTAKE.test(line)) this.#world.invariants.fail('the process lives', JSON.parse(line).msg);
       },
     });
     const operator = createOperator({
