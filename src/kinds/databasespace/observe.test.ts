@@ -216,6 +216,22 @@ describe('observeSpace()', () => {
     expect((await observe()).cloud?.refused).toEqual([]);
   });
 
+  it('tries a refused token again when its Secret is written again, as the cloud may accept it by now', async () => {
+    const { simulator, put, observe } = await bench();
+    const right = { clientID: 'admin-id', clientSecret: 'admin-secret-0123456789' };
+    simulator.faults.add({
+      match: { operation: 'exchangeToken' },
+      effect: 'errorBefore',
+      status: 400,
+      skip: 2,
+      times: 1,
+    });
+    expect((await observe()).cloud?.refused).toHaveLength(1);
+    expect((await observe()).cloud?.refused).toHaveLength(1);
+    await put('cloud-admin', right);
+    expect((await observe()).cloud?.refused).toEqual([]);
+  });
+
   it('does not treat a cloud that cannot be reached as one that refuses', async () => {
     const { simulator, observe } = await bench();
     simulator.faults.add({ match: { api: 'cloud' }, effect: 'outage' });

@@ -213,9 +213,12 @@ async function connected(
   }, false);
   if ('why' in credentials) return credentials;
   if ('why' in connected) return connected;
+  const isFirst = !world.connectedWith.has(key);
   world.connectedWith.set(key, state);
   const connection = world.connections.get(key);
   if (connection === undefined) throw new Error(`Space ${key} is not connected after connecting it`);
+  // Whatever has changed, somebody may have done it to have a token tried that the cloud accepts by now.
+  if (!isFirst) connection.client.forgetRefusals();
   return connection;
 }
 
