@@ -209,7 +209,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     const object = this.#runs ? this.#informer.store.get(key) : undefined;
     if (object === undefined) return;
     const status = parseStatus(this.#kind.definition, object.status);
-    const { priority, delayMs } = initialPriority(object.metadata, status, this.#options.clock.now());
+    const { priority, delayMs } = initialPriority(object.metadata, status, this.#options.clock.now(), this.#kind.leads);
     if (delayMs > 0) this.#stalledAtStart.add(key);
     this.queue.addAfter(key, Math.max(delayMs, atLeastMs), priority);
   }
