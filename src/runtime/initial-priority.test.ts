@@ -46,7 +46,7 @@ test.each([
   expect(uids.map((uid) => delayOf(uid).delayMs)).toEqual(delays);
 });
 
-test('A stalled object that many others wait for does not rest', () => {
+test('A stalled object that its kind calls restless does not rest', () => {
   const status = told('Stalled', 'True', NOW - 3_600_000);
   expect(initialPriority(METADATA, status, NOW, true)).toEqual({ priority: 'normal', delayMs: 0 });
 });

@@ -12,17 +12,17 @@ import type { ObjectMeta } from '../kube/object.ts';
 import type { StatusBase } from './kind.ts';
 import type { Priority } from './workqueue.ts';
 
-/** Returns the priority and delay, as above, of an object with this metadata and status. `leads`: that of its kind. */
+/** Returns the priority and delay, as above, of an object with this metadata and status. `restless`: as its kind says. */
 export function initialPriority(
   metadata: ObjectMeta,
   status: StatusBase,
   nowMs: number,
-  leads = false,
+  restless = false,
 ): { readonly priority: Priority; readonly delayMs: number } {
   const unheard = status.observedGeneration !== (metadata.generation ?? 0) || isAsked(metadata, status);
   if (unheard) return { priority: 'high', delayMs: 0 };
   const stalled = findStatusCondition(status.conditions, 'Stalled');
-  if (stalled?.status === 'True' && !leads) {
+  if (stalled?.status === 'True' && !restless) {
     const forMs = nowMs - Date.parse(stalled.lastTransitionTime) || 0;
     return { priority: 'low', delayMs: fractionOf(metadata.uid) * Math.min(600_000, Math.max(60_000, forMs)) };
   }

@@ -26,3 +26,21 @@ test('A process that finds stalled spaces looks at them at once, as their cluste
   const looked = world.calls.filter((call) => call.replica === second.number).map((call) => call.space);
   expect([new Set(looked).size, new Set(world.readiness())]).toEqual([count, new Set(['True Running'])]);
 });
+
+test('A process that was started with other flags tries at once what the flags of the former one refused', async () => {
+  const count = 8;
+  const world = await aWorldOfOperators({ count, initially: 0, shardBySpace: false });
+  for (let index = 0; index < count; index++) {
+    await world.addSpace(index, { serverURL: 'http://{host}:{port}' });
+    await world.addCluster(index);
+  }
+  const refused = new Set(['False ServerURLNotAllowed']);
+  const first = world.replica();
+  await world.clock.advance(3_600_000);
+  expect(new Set(world.readiness())).toEqual(refused);
+  first.stop.abort();
+  await world.clock.advance(10_000);
+  world.replica({ allowHTTP: true });
+  await world.clock.advance(30_000);
+  expect(world.readiness().filter((text) => refused.has(text))).toEqual([]);
+});
