@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createPlainServer } from 'node:net';
 import { createSecureContext, rootCertificates, type TLSSocket } from 'node:tls';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { FIRST, SECOND } from '../../test/support/certificates.ts';
 import { type HttpResponse, readText } from '../base/transport.ts';
 import { createUndiciTransport, type UndiciTransportOptions } from './undici-transport.ts';
@@ -35,6 +35,15 @@ test('a server is trusted by the given certificates, and by no others', async ()
   const guard = { trusts: () => false, refusalOf: () => undefined };
   await expect((await bench({ ca: FIRST.cert, guard }))()).resolves.toBe('ok');
   await expect((await bench({ ca: SECOND.cert, guard }))()).rejects.toThrow(/self-signed|SELF_SIGNED/);
+});
+
+test('a variable of the environment does not turn verification off', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const guard = { trusts: () => false, refusalOf: () => undefined };
+  for (const options of [{}, { ca: SECOND.cert }, { ca: SECOND.cert, guard }])
+    await expect((await bench(options))()).rejects.toThrow(/self-signed|SELF_SIGNED/);
+  await expect((await bench({ ca: SECOND.cert, insecureSkipVerify: true }))()).resolves.toBe('ok');
 });
 
 test('trusted certificates are parsed once, not for each connection', async () => {

@@ -188,7 +188,8 @@ function settingsOf(options: UndiciTransportOptions, { ca, cert, key }: Proofs) 
     // Made once for all connections: reading all certificates of a system takes some 60 ms, and blocks everything else.
     ...((ca ?? cert ?? key) === undefined ? {} : { secureContext: createSecureContext({ ca, cert, key }) }),
     ...(options.serverName === undefined ? {} : { servername: options.serverName }),
-    ...(options.insecureSkipVerify ? { rejectUnauthorized: false } : {}),
+    // Said in any case: otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would send logins and tokens to anybody.
+    rejectUnauthorized: options.insecureSkipVerify !== true,
   };
 }
 

@@ -28,7 +28,7 @@ test.each([
 });
 
 test('failureOf() speaks of tokens if the cloud denies access, and of the login if a server does', () => {
-  expect(failureOf(apiError('forbidden')).message).toContain('API token of a sufficient level');
+  expect(failureOf(apiError('forbidden')).message).toContain('Give the DatabaseSpace an API token');
   const { reason, message } = failureOf(apiError('forbidden', 'server'));
   expect(reason).toBe('AccessDenied');
   expect(message).toContain('adminCredentials.existingSecretRef');

@@ -95,7 +95,7 @@ function mayPass(error: unknown): boolean {
 
 const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
   unauthorized: 'Check the Secret that holds the login or API token',
-  forbidden: 'Give it an API token of a sufficient level',
+  forbidden: 'Give the DatabaseSpace an API token of a sufficient level',
   conflict: 'Change the spec so that it does not collide',
   invalid: 'Change the spec, or what the answer names in the cloud; Mooring tries again now and then',
 };

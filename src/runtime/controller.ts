@@ -209,7 +209,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     const object = this.#runs ? this.#informer.store.get(key) : undefined;
     if (object === undefined) return;
     const status = parseStatus(this.#kind.definition, object.status);
-    const { priority, delayMs } = initialPriority(object.metadata, status, this.#options.clock.now());
+    const restless = this.#kind.restless?.(status);
+    const { priority, delayMs } = initialPriority(object.metadata, status, this.#options.clock.now(), restless);
     if (delayMs > 0) this.#stalledAtStart.add(key);
     this.queue.addAfter(key, Math.max(delayMs, atLeastMs), priority);
   }

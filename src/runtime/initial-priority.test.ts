@@ -46,6 +46,11 @@ test.each([
   expect(uids.map((uid) => delayOf(uid).delayMs)).toEqual(delays);
 });
 
+test('A stalled object that its kind calls restless does not rest', () => {
+  const status = told('Stalled', 'True', NOW - 3_600_000);
+  expect(initialPriority(METADATA, status, NOW, true)).toEqual({ priority: 'normal', delayMs: 0 });
+});
+
 test('An object stalled since an unreadable time still comes back', () => {
   const { observedGeneration, conditions } = told('Stalled', 'True');
   const unreadable = conditions.map((condition) => ({ ...condition, lastTransitionTime: '' }));

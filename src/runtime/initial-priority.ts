@@ -12,22 +12,19 @@ import type { ObjectMeta } from '../kube/object.ts';
 import type { StatusBase } from './kind.ts';
 import type { Priority } from './workqueue.ts';
 
-/** Limits of how late an object that was stalled comes back after a start. */
-const MIN_REST_MS = 60_000;
-const MAX_REST_MS = 600_000;
-
-/** Returns the priority and delay, as above, of an object with this metadata and status. */
+/** Returns the priority and delay, as above, of an object with this metadata and status. `restless`: as its kind says. */
 export function initialPriority(
   metadata: ObjectMeta,
   status: StatusBase,
   nowMs: number,
+  restless = false,
 ): { readonly priority: Priority; readonly delayMs: number } {
   const unheard = status.observedGeneration !== (metadata.generation ?? 0) || isAsked(metadata, status);
   if (unheard) return { priority: 'high', delayMs: 0 };
   const stalled = findStatusCondition(status.conditions, 'Stalled');
-  if (stalled?.status === 'True') {
+  if (stalled?.status === 'True' && !restless) {
     const forMs = nowMs - Date.parse(stalled.lastTransitionTime) || 0;
-    return { priority: 'low', delayMs: fractionOf(metadata.uid) * Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, forMs)) };
+    return { priority: 'low', delayMs: fractionOf(metadata.uid) * Math.min(600_000, Math.max(60_000, forMs)) };
   }
   return { priority: isStatusConditionTrue(status.conditions, 'Ready') ? 'low' : 'normal', delayMs: 0 };
 }

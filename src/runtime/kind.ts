@@ -69,6 +69,8 @@ export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   readonly definition: ResourceDefinition<Spec, Status>;
   readonly resource: Resource;
   readonly finalizer: string;
+  /** Reports whether an object that is found stalled, as at a start, is looked at at once all the same: it is worth it for each. */
+  restless?(status: Status): boolean;
   /** Reads what the next three methods need. Default: undefined if the spec cannot be parsed. */
   record?(object: KubeObject | undefined): ObjectRecord<Spec, Status> | undefined;
   /** Everything else that decides about the object; a change to any of it leads to a pass. */

@@ -72,7 +72,7 @@ export async function aWorldOfOperators({ count, initially = count, shardBySpace
   }
 
   let born = 0;
-  const replica = () => {
+  const replica = ({ allowHTTP = false } = {}) => {
     const number = born++;
     const own = processClock(clock);
     const reach = async <T>(what: string, call: () => Promise<T>): Promise<T> => {
@@ -114,7 +114,7 @@ export async function aWorldOfOperators({ count, initially = count, shardBySpace
       metrics,
       namespaces: undefined,
       concurrency: 4,
-      urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
+      urlPolicy: { allowHTTP, allowedBaseURLs: undefined, allowedNetworks: undefined },
       instance: `replica-${number}`,
       lease: { namespace: 'system', name: 'mooring', shardBySpace },
     });

@@ -1,3 +1,4 @@
+import { findStatusCondition } from '../../kube/condition.ts';
 import { objectKey } from '../../kube/object.ts';
 import type { Kind } from '../../runtime/kind.ts';
 import { actOnCluster } from './act.ts';
@@ -19,6 +20,8 @@ export function databaseClusterKind(
     definition: databaseClusterDefinition,
     resource: DATABASE_CLUSTERS,
     finalizer: CLUSTER_FINALIZER,
+    // The operator may have been started anew with flags that allow the URL; if not, it is refused again without a request.
+    restless: ({ conditions }) => findStatusCondition(conditions, 'Ready')?.reason === 'ServerURLNotAllowed',
     record: heldRecordOf,
     references(subject) {
       const { metadata, spec } = subject;

@@ -12,6 +12,8 @@ export function databaseSpaceKind(
     definition: databaseSpaceDefinition,
     resource: DATABASE_SPACES,
     finalizer: `${GROUP}/space`,
+    // Clusters that run well may be in a space that is stalled: without it nothing is observed, and no login verified.
+    restless: () => true,
     references: ({ metadata, spec, status }) => [
       ...new Set(
         [...secretNames(spec), ...(status.keptSecrets ?? [])].map((name) => `secrets/${metadata.namespace}/${name}`),

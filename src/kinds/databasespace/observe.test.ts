@@ -37,7 +37,7 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
     clock,
     going: new Elapsed(),
     connectedWith: new Map(),
-    versionsDue: new Set(),
+    versionsDue: new Map(),
     ...changes,
   };
   const put = (name: string, data: Record<string, string>) => {
@@ -54,7 +54,7 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
     if (cloud !== undefined && 'why' in cloud) throw cloud.why;
     return { ...rest, cloud };
   };
-  return { simulator, world, kube, put, observe, observeAny };
+  return { clock, simulator, world, kube, put, observe, observeAny };
 }
 
 describe('observeSpace()', () => {
@@ -161,7 +161,7 @@ describe('observeSpace()', () => {
   });
 
   it('reads the versions of a changed space as soon as it can, as those that are known may be of another cloud', async () => {
-    const { simulator, put, kube, observeAny } = await bench();
+    const { clock, simulator, put, kube, observeAny } = await bench();
     const versionsSeen = async (observedGeneration: number) => {
       const { cloud } = await observeAny(
         aSpace().but({ status: { observedGeneration, availableVersions: ['3.4.0'] } }),
@@ -173,10 +173,30 @@ describe('observeSpace()', () => {
     await put('cloud-read', { clientID: 'read-id', clientSecret: 'read-secret-0123456789' });
     simulator.faults.add({ match: { operation: 'listVersions' }, effect: 'errorBefore', status: 404, times: 1 });
     expect(await versionsSeen(1)).toEqual(['3.4.0']);
+    await clock.advance(60_000);
     expect(await versionsSeen(1)).toContain('3.5.0');
     simulator.resetCounters();
     expect(await versionsSeen(1)).toEqual(['3.4.0']);
     expect(simulator.count('listVersions')).toBe(0);
+  });
+
+  it('asks ever less often for versions that the cloud does not tell, until a person asks', async () => {
+    const { clock, simulator, observe } = await bench();
+    simulator.faults.add({ match: { operation: 'listVersions' }, effect: 'errorBefore', status: 404 });
+    const unchanged = aSpace().but({ status: { observedGeneration: 1 } });
+    const askedWithin = async (minutes: number) => {
+      simulator.resetCounters();
+      for (let minute = 0; minute < minutes; minute++) {
+        await observe(unchanged);
+        await clock.advance(60_000);
+      }
+      return simulator.count('listVersions');
+    };
+    expect(await askedWithin(60)).toBe(6);
+    expect(await askedWithin(60)).toBe(2);
+    simulator.resetCounters();
+    await observe(unchanged.but({ lookNow: true }));
+    expect(simulator.count('listVersions')).toBe(1);
   });
 
   it('says why the cloud cannot be reached, not that it was not tried', async () => {
@@ -193,6 +213,22 @@ describe('observeSpace()', () => {
     await put('cloud-admin', { clientID: 'admin-id', clientSecret: 'wrong-secret-value' });
     expect((await observe()).cloud?.refused).toHaveLength(1);
     await put('cloud-admin', { clientID: 'admin-id', clientSecret: 'admin-secret-0123456789' });
+    expect((await observe()).cloud?.refused).toEqual([]);
+  });
+
+  it('tries a refused token again when its Secret is written again, as the cloud may accept it by now', async () => {
+    const { simulator, put, observe } = await bench();
+    const right = { clientID: 'admin-id', clientSecret: 'admin-secret-0123456789' };
+    simulator.faults.add({
+      match: { operation: 'exchangeToken' },
+      effect: 'errorBefore',
+      status: 400,
+      skip: 2,
+      times: 1,
+    });
+    expect((await observe()).cloud?.refused).toHaveLength(1);
+    expect((await observe()).cloud?.refused).toHaveLength(1);
+    await put('cloud-admin', right);
     expect((await observe()).cloud?.refused).toEqual([]);
   });
 

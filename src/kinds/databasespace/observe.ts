@@ -92,8 +92,14 @@ export interface SpaceWorld {
   readonly going: Elapsed;
   /** The versions of the object and its Secrets when the space was last connected. */
   readonly connectedWith: Map<ObjectKey, string>;
-  /** Spaces whose versions must be read again: those in the status may be of another cloud. */
-  readonly versionsDue: Set<ObjectKey>;
+  /** When versions must be read again: those in the status may be of another cloud, or could not be read. */
+  readonly versionsDue: Map<ObjectKey, VersionsDue>;
+}
+
+/** In milliseconds of the monotonic clock. */
+export interface VersionsDue {
+  readonly atMs: number;
+  readonly pauseMs: number;
 }
 
 const MAX_UNMANAGED = 50;
@@ -144,7 +150,7 @@ async function observeCloud(
   signal: AbortSignal,
 ): Promise<CloudSeen | NotConnected> {
   if (subject.lookNow || subject.status.observedGeneration !== subject.metadata.generation)
-    world.versionsDue.add(subject.key);
+    world.versionsDue.set(subject.key, VERSIONS_DUE_NOW);
   const connection = await connected(world, subject, signal);
   if ('why' in connection) return connection;
   if (subject.lookNow) connection.client.forgetRefusals();
@@ -207,9 +213,12 @@ async function connected(
   }, false);
   if ('why' in credentials) return credentials;
   if ('why' in connected) return connected;
+  const isFirst = !world.connectedWith.has(key);
   world.connectedWith.set(key, state);
   const connection = world.connections.get(key);
   if (connection === undefined) throw new Error(`Space ${key} is not connected after connecting it`);
+  // Whatever has changed, somebody may have done it to have a token tried that the cloud accepts by now.
+  if (!isFirst) connection.client.forgetRefusals();
   return connection;
 }
 
@@ -263,26 +272,33 @@ async function exchange(
   return { refused, unanswered: undefined };
 }
 
+const VERSIONS_DUE_NOW: VersionsDue = { atMs: 0, pauseMs: 60_000 };
+const MAX_VERSIONS_PAUSE_MS = 1_800_000;
+
 /**
  * Versions are read once for each generation of the object: they are for people to look up, and only the List is read regularly. A deploy of a
- * version that is not among them reads them again. While they cannot be read, what is known stays.
+ * version that is not among them reads them again. While they cannot be read, what is known stays, and they are tried less and less often: a
+ * cloud may never tell them.
  */
 async function versionsOf(
-  { versionsDue }: SpaceWorld,
+  { versionsDue, clock }: SpaceWorld,
   connection: SpaceConnection,
   { key, status }: SpaceSubject,
   works: boolean,
   signal: AbortSignal,
 ) {
   const known = status.availableVersions;
-  if (!works || (known !== undefined && !versionsDue.has(key))) return known;
+  const due = versionsDue.get(key) ?? (known === undefined ? VERSIONS_DUE_NOW : undefined);
+  if (!works || due === undefined || clock.monotonic() < due.atMs) return known;
   try {
     const versions = await connection.client.versions(signal);
     versionsDue.delete(key);
     return versions;
   } catch (error) {
-    if (error instanceof ApiError) return known;
-    throw error;
+    if (!(error instanceof ApiError)) throw error;
+    const pauseMs = Math.min(due.pauseMs * 2, MAX_VERSIONS_PAUSE_MS);
+    versionsDue.set(key, { atMs: clock.monotonic() + due.pauseMs, pauseMs });
+    return known;
   }
 }
 
