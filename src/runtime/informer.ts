@@ -51,12 +51,9 @@ export class Informer<T extends AnyObject> {
 
   /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const scopes = this.#options.namespaces ?? [undefined];
-    await Promise.all(
-      scopes.map((namespace) =>
-        runReflector({ ...this.#options, namespace, onEvent: (event) => this.#handle(namespace, event) }, signal),
-      ),
-    );
+    const follow = (namespace: string | undefined) =>
+      runReflector({ ...this.#options, namespace, onEvent: (event) => this.#handle(namespace, event) }, signal);
+    await Promise.all((this.#options.namespaces ?? [undefined]).map(follow));
   }
 
   async #handle(namespace: string | undefined, event: ReflectorEvent<T>): Promise<void> {

@@ -12,6 +12,9 @@ import type { ObjectMeta } from '../kube/object.ts';
 import type { StatusBase } from './kind.ts';
 import type { Priority } from './workqueue.ts';
 
+/** Limits of how late an object that was stalled comes back after a start. */
+const [MIN_REST_MS, MAX_REST_MS] = [60_000, 600_000];
+
 /** Returns the priority and delay, as above, of an object with this metadata and status. `restless`: as its kind says. */
 export function initialPriority(
   metadata: ObjectMeta,
@@ -24,7 +27,7 @@ export function initialPriority(
   const stalled = findStatusCondition(status.conditions, 'Stalled');
   if (stalled?.status === 'True' && !restless) {
     const forMs = nowMs - Date.parse(stalled.lastTransitionTime) || 0;
-    return { priority: 'low', delayMs: fractionOf(metadata.uid) * Math.min(600_000, Math.max(60_000, forMs)) };
+    return { priority: 'low', delayMs: fractionOf(metadata.uid) * Math.min(MAX_REST_MS, Math.max(MIN_REST_MS, forMs)) };
   }
   return { priority: isStatusConditionTrue(status.conditions, 'Ready') ? 'low' : 'normal', delayMs: 0 };
 }
