@@ -11,7 +11,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     changes: [
       [USER, "if (login.works === 'next') return", "if (login.works !== 'none') return"],
       [
-        'kinds/databaseuser/act-secret.ts',
+        'kinds/databaseuser/secret/act-secret.ts',
         'if (!world.memory.wasAccepted(',
         'if (subject.deleting && !world.memory.wasAccepted(',
       ],
@@ -235,7 +235,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     about: 'The Secret of a user is written into the namespace of its cluster',
     changes: [
       [
-        'kinds/databaseuser/act-secret.ts',
+        'kinds/databaseuser/secret/act-secret.ts',
         'return create(world, namespace, name, newSecret(wanted));',
         'return create(world, subject.spec.clusterRef.namespace ?? namespace, name, newSecret(wanted));',
       ],
@@ -258,8 +258,8 @@ export const ON_SERVERS: readonly Mutation[] = [
     name: 'secret-without-owner',
     about: 'The Secret of a user stays after its object is gone',
     changes: [
-      ['kinds/databaseuser/content.ts', 'ownerReferences: [owner], type', 'ownerReferences: [], type'],
-      ['kinds/databaseuser/content.ts', 'ownersOf(secret, wanted.owner);', 'undefined;'],
+      ['kinds/databaseuser/secret/content.ts', 'ownerReferences: [owner], type', 'ownerReferences: [], type'],
+      ['kinds/databaseuser/secret/changes.ts', 'ownersOf(secret, wanted.owner);', 'undefined;'],
     ],
     hunt: ['user-delete'],
   },
@@ -268,7 +268,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     about: 'The Secret of a user that was created again is deleted with the former object',
     changes: [
       [
-        'kinds/databaseuser/content.ts',
+        'kinds/databaseuser/secret/changes.ts',
         'isDeepStrictEqual(identityOf(each), identityOf(owner))',
         'isDeepStrictEqual(identityOf(each), identityOf({ ...owner, uid: each.uid }))',
       ],

@@ -3,13 +3,15 @@ import type { ServerClient } from '../../database/client.ts';
 import type { Verdict } from '../../database/logins.ts';
 import type { ApiError } from '../../http/api-error.ts';
 import { confirm } from '../confirm.ts';
-import { type Given, mayHaveTaken, refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
+import { type Given, mayHaveTaken, refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
 import { isAbsentFromServer } from '../server/servers.ts';
-import { dropNext, readConnectionSecret, secretChanged, type Work } from './act-secret.ts';
-import { isNextForeign, passwordsIn } from './content.ts';
-import { connectionSecretName, type PasswordName, type UserStep, usernameOf } from './observation.ts';
-import { refusalAbout } from './refusal.ts';
+import { isUnsent, loginAt } from './login/find-working.ts';
+import { refusalAbout } from './login/refusal.ts';
+import { connectionSecretName, type PasswordName, type UserStep } from './observation.ts';
 import { DATABASE_USERS } from './resource.ts';
+import { dropNext, readConnectionSecret, secretChanged } from './secret/act-secret.ts';
+import { isNextForeign, passwordsIn } from './secret/passwords.ts';
+import type { Work } from './work.ts';
 
 /* The steps that change the server. */
 
@@ -77,25 +79,25 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
 }
 
 async function passwordOf(work: Work, name: PasswordName): Promise<string> {
-  const { access, subject, world } = work;
-  const passwords = passwordsIn(await readConnectionSecret(work), access, subject);
+  const { access, subject } = work;
+  const passwords = passwordsIn(await readConnectionSecret(work), work);
   const value = passwords[name];
   // Somebody may have written another one there since it was looked at.
   const isOthers =
-    value !== undefined &&
-    (name === 'next' ? isNextForeign(passwords, subject, world.memory) : access.isFactoryPassword(value));
+    value !== undefined && (name === 'next' ? isNextForeign(passwords, work) : access.isFactoryPassword(value));
   if (value === undefined || isOthers) throw secretChanged(connectionSecretName(subject));
   return value;
 }
 
 async function give(
-  { world, subject, access, signal }: Work,
+  work: Work,
   password: string,
   call: (client: ServerClient, token: string) => Promise<unknown>,
   attempt?: () => Promise<Verdict>,
 ): Promise<Given> {
+  const { world, subject, access, signal } = work;
   const { clock, memory, servers } = world;
-  const login = { username: usernameOf(subject), password, where: whereOf(access.identity, access.endpoint) };
+  const login = loginAt(work, password);
   const now = () => clock.monotonic();
   try {
     const given = await memory.tries.give(
@@ -117,15 +119,14 @@ async function give(
 async function refused(work: Work, password: PasswordName, value: string, error: ApiError): Promise<never> {
   const { world, subject } = work;
   const secret = await readConnectionSecret(work);
-  const { current } = passwordsIn(secret, work.access, work.subject);
+  const { current } = passwordsIn(secret, work);
   const own = subject.spec.passwordSecretRef?.name;
   const remedy = own === undefined ? TRIES_ANOTHER : `change the one in Secret "${own}"`;
   const isFirst = password === 'current' || current === undefined;
   const said = !isFirst ? refusedNext(error, remedy) : own === undefined ? error : refusedOwn(error, remedy);
-  const { tries } = world.memory;
-  const login = { username: usernameOf(subject), password: value };
-  if (password === 'next' && !tries.isUnsent(subject.key, login)) throw said;
-  tries.refused(subject.key, refusalAbout(subject, work.access, value, secret?.uid), said, world.clock.monotonic());
+  if (password === 'next' && !isUnsent(work, value)) throw said;
+  const about = refusalAbout(subject, work.access, value, secret?.uid);
+  world.memory.tries.refused(subject.key, about, said, world.clock.monotonic());
   if (password === 'next') await dropNext(work);
   throw said;
 }

@@ -1,6 +1,5 @@
 import { ROTATE_AT } from '../../kube/annotations.ts';
 import { ready, reconciling, stalled } from '../../kube/summary.ts';
-import type { StatusPatch } from '../../runtime/kind.ts';
 import { correctedRotation, rotationAt, rotationNow, untilRotation } from '../rotation.ts';
 import { takenWords } from '../secret-holder.ts';
 import { USER_LABEL } from '../secrets.ts';
@@ -22,10 +21,7 @@ import {
   type UserSubject,
   usernameOf,
 } from './observation.ts';
-import type { DatabaseUserStatus } from './schema.ts';
 import { wrongSpec } from './wrong-spec.ts';
-
-export type UserStatusPatch = StatusPatch<DatabaseUserStatus>;
 
 /**
  * The first answer wins. The order is behaviour: whether there may be such a user at all comes before whether its server can be

@@ -8,8 +8,8 @@ import { PasswordTries } from '../password-tries.ts';
 import type { Login, Secrets } from '../secrets.ts';
 import type { ServerWorld } from '../server/access.ts';
 import { PutOff } from '../verification.ts';
+import { Replacements } from './login/replacements.ts';
 import { type UserSubject, usernameOf } from './observation.ts';
-import { Replacements } from './replacements.ts';
 
 /** Reason of the Event for a user that stays on the server although its object is deleted. */
 export const USER_LEFT = 'UserLeft';

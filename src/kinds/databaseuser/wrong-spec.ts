@@ -1,8 +1,8 @@
 import { MAX_DNS_NAME } from '../../kube/names.ts';
 import { isComposed, isIdentifier, notComposed } from '../server-schema.ts';
-import { unknownPlaceholder } from './content.ts';
 import { connectionSecretName, owns, type UserSubject, usernameOf } from './observation.ts';
 import { OWN_PASSWORD_FROM_OURS, refusalOfSecret } from './schema.ts';
+import { unknownPlaceholder } from './secret/content.ts';
 
 /** Returns what is wrong with a spec that is older than the API server's rules, or beyond them; undefined: the user may exist. */
 export function wrongSpec(

@@ -1,28 +1,23 @@
-import { TerminalError, TransientError } from '../../base/errors.ts';
-import { isManaged, type SecretContents, valuesFrom } from '../secrets.ts';
-import type { OpenServer } from '../server/access.ts';
-import { type Passwords, refusalOfPassword } from './content.ts';
-import type { TriedLogin, UserSubject } from './observation.ts';
+import { TerminalError, TransientError } from '../../../base/errors.ts';
+import { isManaged, type SecretContents, valuesFrom } from '../../secrets.ts';
+import type { TriedLogin, UserSubject } from '../observation.ts';
+import { type Passwords, refusalOfPassword } from '../secret/passwords.ts';
+import type { Work } from '../work.ts';
 import { refusalAbout } from './refusal.ts';
-import type { UserWorld } from './world.ts';
 
 /** Finds out where the password comes from, and whether the server refused it before. */
 export async function observeSource(
-  world: UserWorld,
-  subject: UserSubject,
-  access: OpenServer,
-  {
-    secret,
-    passwords: { current, next },
-  }: { readonly secret: SecretContents | undefined; readonly passwords: Passwords },
-  signal: AbortSignal,
+  work: Work,
+  secret: SecretContents | undefined,
+  { current, next }: Passwords,
 ): Promise<Pick<TriedLogin, 'source' | 'refusal'>> {
+  const { world, subject, access } = work;
   const ref = subject.spec.passwordSecretRef;
   const refusalOf = (password: string) =>
     world.memory.tries.refusal(subject, refusalAbout(subject, access, password, secret?.uid), world.clock.monotonic());
   if (ref === undefined) return { source: { is: 'generated' }, refusal: refusalOf('') };
   try {
-    const { password, version } = await readOwnPassword(world, subject, access, ref, signal);
+    const { password, version } = await readOwnPassword(work, ref);
     const source = { is: 'own', version, applied: password === current, coming: password === next } as const;
     return { source, refusal: refusalOf(password) };
   } catch (error) {
@@ -36,13 +31,10 @@ type OwnPasswordRef = NonNullable<UserSubject['spec']['passwordSecretRef']>;
 
 /** Reads the password that a person set, for one use. Throws TransientError or TerminalError if there is no usable one. */
 export async function readOwnPassword(
-  world: Pick<UserWorld, 'secrets'>,
-  { metadata }: Pick<UserSubject, 'metadata'>,
-  { isFactoryPassword }: Pick<OpenServer, 'isFactoryPassword'>,
+  { world, subject, access, signal }: Work,
   { name, key = 'password' }: OwnPasswordRef,
-  signal: AbortSignal,
 ): Promise<{ readonly password: string; readonly version: string }> {
-  const namespace = metadata.namespace ?? '';
+  const namespace = subject.metadata.namespace ?? '';
   const secret = await world.secrets.read(namespace, name, signal);
   // Two users that follow each other's Secrets would swap their passwords for ever, and end all sessions each time.
   if (secret !== undefined && isManaged(secret)) throw notOwn(name);
@@ -54,7 +46,7 @@ export async function readOwnPassword(
   const [password] = valuesFrom(secret, name, [key], namespace);
   const problem = refusalOfPassword(password);
   if (problem !== undefined) throw refuse(problem);
-  if (isFactoryPassword(password))
+  if (access.isFactoryPassword(password))
     throw refuse('is the one that new clusters come with, which nobody should sign in with');
   return { password, version: secret?.resourceVersion ?? '' };
 }

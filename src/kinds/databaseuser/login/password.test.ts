@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { APP, readyUserBench, settleWatched, type UserBench, userBench } from '../../../test/support/user-bench.ts';
-import type { Outcome } from '../../runtime/reconcile.ts';
+import { APP, readyUserBench, settleWatched, type UserBench, userBench } from '../../../../test/support/user-bench.ts';
+import type { Outcome } from '../../../runtime/reconcile.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,47 +1,35 @@
-import type { SecretContents } from '../secrets.ts';
-import type { OpenServer } from '../server/access.ts';
-import { isNextForeign, isOurSecret, passwordsIn } from './content.ts';
-import { connectionSecretName, defaultSecretName, hasBegun, type TriedLogin, type UserSubject } from './observation.ts';
-import type { UserWorld } from './world.ts';
+import type { SecretContents } from '../../secrets.ts';
+import { connectionSecretName, defaultSecretName, hasBegun, type TriedLogin } from '../observation.ts';
+import type { LocalWork, Work } from '../work.ts';
+import { readOurs } from './our-secret.ts';
+import { isNextForeign, passwordsIn } from './passwords.ts';
 
 /**
  * Returns the Secrets that the application used until connectionSecret.name changed: the one last bound, and the one last verified.
  * `isBegun`: the Secret of the new name exists. A coming password that somebody else wrote was then tried and removed there, so it is
  * not copied again.
  */
-export async function observePrevious(
-  world: UserWorld,
-  subject: UserSubject,
-  access: OpenServer,
-  isBegun: boolean,
-  signal: AbortSignal,
-): Promise<TriedLogin['previous']> {
-  const former = await formerSecrets(world, subject, signal);
+export async function observePrevious(work: Work, isBegun: boolean): Promise<TriedLogin['previous']> {
+  const former = await formerSecrets(work);
   return former.map(({ name, secret }) => {
-    const passwords = passwordsIn(secret, access, subject);
-    const hasNext = passwords.next !== undefined && !(isBegun && isNextForeign(passwords, subject, world.memory));
+    const passwords = passwordsIn(secret, work);
+    const hasNext = passwords.next !== undefined && !(isBegun && isNextForeign(passwords, work));
     return { name, hasPassword: passwords.current !== undefined || hasNext };
   });
 }
 
-export interface Former {
+interface Former {
   readonly name: string;
   /** Undefined: there is none that is ours. */
   readonly secret: SecretContents | undefined;
 }
 
-export async function formerSecrets(
-  world: UserWorld,
-  subject: UserSubject,
-  signal: AbortSignal,
-): Promise<readonly Former[]> {
+export async function formerSecrets(work: LocalWork): Promise<readonly Former[]> {
+  const { world, subject } = work;
   const { metadata, status } = subject;
   const { binding, connection } = status;
   const wanted = connectionSecretName(subject);
-  const read = async (name: string): Promise<Former> => {
-    const secret = await world.secrets.read(metadata.namespace ?? '', name, signal);
-    return { name, secret: secret !== undefined && isOurSecret(subject, secret) ? secret : undefined };
-  };
+  const read = async (name: string): Promise<Former> => ({ name, secret: await readOurs(work, name) });
   // Before the first one was verified, only this process knows them.
   const written = connection === undefined ? world.memory.secretsWritten(subject.key) : [];
   const known = [binding?.name, connection?.secretName, ...written].filter((name) => name !== undefined);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readyUserBench, type UserBench, userBench } from '../../../test/support/user-bench.ts';
+import { readyUserBench, type UserBench, userBench } from '../../../../test/support/user-bench.ts';
 
 const MINUTE_MS = 60_000;
 const WAYS: readonly [how: string, (bench: UserBench) => unknown][] = [

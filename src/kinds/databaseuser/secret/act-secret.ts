@@ -1,42 +1,26 @@
-import { TransientError } from '../../base/errors.ts';
-import { generatePassword } from '../../base/random.ts';
-import { ROTATE_AT } from '../../kube/annotations.ts';
-import { isAlreadyExists } from '../../kube/api.ts';
-import { confirm } from '../confirm.ts';
-import { markOf, rotated } from '../rotation.ts';
-import type { NewSecret, SecretContents } from '../secrets.ts';
-import type { OpenServer } from '../server/access.ts';
-import {
-  changesTo,
-  isNextForeign,
-  isOurSecret,
-  newSecret,
-  type Passwords,
-  passwordsIn,
-  SECRET_ANNOTATIONS,
-  SECRET_TYPE,
-  wantedSecret,
-  withOwn,
-} from './content.ts';
-import type { UserStatusPatch } from './decide.ts';
-import { connectionSecretName, type UserPlace, type UserStep, type UserSubject, usernameOf } from './observation.ts';
-import { readOwnPassword } from './own-password.ts';
-import { DATABASE_USERS } from './resource.ts';
-import type { UserWorld } from './world.ts';
+import { TransientError } from '../../../base/errors.ts';
+import { generatePassword } from '../../../base/random.ts';
+import { ROTATE_AT } from '../../../kube/annotations.ts';
+import { isAlreadyExists } from '../../../kube/api.ts';
+import { confirm } from '../../confirm.ts';
+import { markOf, rotated } from '../../rotation.ts';
+import type { NewSecret, SecretContents } from '../../secrets.ts';
+import { isUnsent } from '../login/find-working.ts';
+import { readOwnPassword } from '../login/own-password.ts';
+import { connectionSecretName, type UserStatusPatch, type UserStep, usernameOf } from '../observation.ts';
+import { DATABASE_USERS } from '../resource.ts';
+import type { LocalWork, Work } from '../work.ts';
+import type { UserWorld } from '../world.ts';
+import { SECRET_ANNOTATIONS } from './annotations.ts';
+import { changesTo } from './changes.ts';
+import { changedAtOf, newSecret, SECRET_TYPE, wantedSecret } from './content.ts';
+import { isOurSecret, readOurs } from './our-secret.ts';
+import { isNextForeign, type Passwords, passwordsIn, withOwn } from './passwords.ts';
 
 /*
  * The steps that write the connection Secret. At every moment one of the passwords in it works: the coming one is written down before
  * the server hears of it, and the old one is removed only when the new one was accepted.
  */
-
-/** What a step works with. */
-export interface Work {
-  readonly world: UserWorld;
-  readonly subject: UserSubject;
-  readonly access: OpenServer;
-  readonly at: UserPlace;
-  readonly signal: AbortSignal;
-}
 
 /** Reads the connection Secret as it is now. Throws TransientError SecretChanged if it is not ours. */
 export async function readConnectionSecret({ world, subject, signal }: Work): Promise<SecretContents | undefined> {
@@ -55,32 +39,27 @@ export async function prepareNext(
   work: Work,
   { instead, isOnly }: Extract<UserStep, { do: 'PrepareNext' }>,
 ): Promise<undefined> {
-  const { world, subject, signal } = work;
-  const { tries } = world.memory;
+  const { world, subject } = work;
   const secret = await readConnectionSecret(work);
-  const { current, next: before, own = [] } = passwordsIn(secret, work.access, work.subject);
+  const { current, next: before, own = [] } = passwordsIn(secret, work);
   const username = usernameOf(subject);
   const ref = subject.spec.passwordSecretRef;
   // One that is on its way is finished first: the server may be about to take it.
-  const isUnsent = before !== undefined && tries.isUnsent(subject.key, { username, password: before });
-  if (before !== undefined && !((isUnsent || instead === true) && ref !== undefined)) return;
-  const next =
-    ref === undefined
-      ? generatePassword(world.random)
-      : (await readOwnPassword(world, subject, work.access, ref, signal)).password;
+  if (before !== undefined && !((isUnsent(work, before) || instead === true) && ref !== undefined)) return;
+  const next = ref === undefined ? generatePassword(world.random) : (await readOwnPassword(work, ref)).password;
   const answers = subject.metadata.annotations?.[ROTATE_AT];
   const chosen = [...own.filter((name) => name === 'current'), ...(ref === undefined ? [] : (['next'] as const))];
   const mark = ref === undefined ? markOf({ username, password: next }) : '';
   await write(work, secret, { current, next, answers, mark, own: chosen });
   world.memory.chose(subject.key, ref === undefined ? undefined : { username, password: next });
-  tries.prepared(subject.key, { username, password: next });
+  world.memory.tries.prepared(subject.key, { username, password: next });
   if (isOnly === true && ref === undefined) world.memory.replacements.made(subject, world.clock.monotonic());
 }
 
 /** Makes nextPassword, which signed in, the password. */
 export async function promotePassword(work: Work): Promise<UserStatusPatch | undefined> {
   const secret = await readConnectionSecret(work);
-  const { next, answers, own = [] } = passwordsIn(secret, work.access, work.subject);
+  const { next, answers, own = [] } = passwordsIn(secret, work);
   if (next === undefined) return undefined;
   const { subject, world } = work;
   // It may be another one than was tried.
@@ -102,18 +81,17 @@ export async function promotePassword(work: Work): Promise<UserStatusPatch | und
 export async function writeSecret(work: Work, isOwn: boolean): Promise<undefined> {
   const secret = await readConnectionSecret(work);
   if (secret === undefined) return;
-  const { access, subject, world } = work;
-  const found = passwordsIn(secret, access, subject);
+  const found = passwordsIn(secret, work);
   const passwords = isOwn ? withOwn(found) : found;
   // Somebody may have written another one there since it was looked at.
-  const isOthers = isNextForeign(passwords, subject, world.memory);
+  const isOthers = isNextForeign(passwords, work);
   await write(work, secret, isOthers ? { ...passwords, next: undefined } : passwords);
 }
 
 /** Removes the coming password: a server refused it for good, and it must not stand in the way of a better one. */
 export async function dropNext(work: Work): Promise<void> {
   const secret = await readConnectionSecret(work);
-  const { current, own } = passwordsIn(secret, work.access, work.subject);
+  const { current, own } = passwordsIn(secret, work);
   if (secret !== undefined) await write(work, secret, { current, next: undefined, mark: '', own });
   work.world.memory.chose(work.subject.key, undefined);
 }
@@ -123,7 +101,7 @@ async function write(
   { world, subject, at }: Work,
   secret: SecretContents | undefined,
   passwords: Passwords,
-  changedAt = secret?.annotations[SECRET_ANNOTATIONS.passwordChangedAt] ?? new Date(world.clock.now()).toISOString(),
+  changedAt = changedAtOf(secret, world.clock.now()),
 ): Promise<void> {
   const { namespace = '' } = subject.metadata;
   const name = connectionSecretName(subject);
@@ -150,11 +128,8 @@ export async function replaceSecret(work: Work): Promise<undefined> {
   if (secret === undefined || secret.type === SECRET_TYPE) return;
   const { namespace = '' } = subject.metadata;
   const name = connectionSecretName(subject);
-  const changedAt =
-    secret.annotations[SECRET_ANNOTATIONS.passwordChangedAt] ?? new Date(world.clock.now()).toISOString();
-  const { labels, annotations, ...wanted } = newSecret(
-    wantedSecret(subject, at, passwordsIn(secret, work.access, work.subject), changedAt),
-  );
+  const changedAt = changedAtOf(secret, world.clock.now());
+  const { labels, annotations, ...wanted } = newSecret(wantedSecret(subject, at, passwordsIn(secret, work), changedAt));
   await confirm(world.api, DATABASE_USERS, subject, work.signal);
   await world.secrets.delete(namespace, name, secret);
   await create(world, namespace, name, {
@@ -168,12 +143,12 @@ export async function replaceSecret(work: Work): Promise<undefined> {
 export async function copySecret(work: Work, from: string): Promise<UserStatusPatch> {
   const { world, subject, signal } = work;
   const { namespace = '' } = subject.metadata;
-  const before = await world.secrets.read(namespace, from, signal);
-  if (before === undefined || !isOurSecret(subject, before)) throw secretChanged(from);
+  const before = await readOurs(work, from);
+  if (before === undefined) throw secretChanged(from);
   const changedAt = before.annotations[SECRET_ANNOTATIONS.passwordChangedAt];
   const secret = await readConnectionSecret(work);
   await confirm(world.api, DATABASE_USERS, subject, signal);
-  await write(work, secret, passwordsIn(before, work.access, work.subject), changedAt);
+  await write(work, secret, passwordsIn(before, work), changedAt);
   // The Secret that was verified last goes once this one is verified; one that was only written in between goes now.
   if (from !== subject.status.connection?.secretName) await world.secrets.delete(namespace, from, before);
   return { binding: { name: connectionSecretName(subject) } };
@@ -181,17 +156,15 @@ export async function copySecret(work: Work, from: string): Promise<UserStatusPa
 
 /** Deletes a former Secret, only now that the login in the other one is verified. */
 export async function retireSecret(
-  world: UserWorld,
-  subject: UserSubject,
+  work: LocalWork,
   { name, connection }: Extract<UserStep, { do: 'RetireSecret' }>,
-  signal: AbortSignal,
 ): Promise<UserStatusPatch | undefined> {
-  const namespace = subject.metadata.namespace ?? '';
-  const secret = await world.secrets.read(namespace, name, signal);
+  const { world, subject, signal } = work;
+  const secret = await readOurs(work, name);
   const told = connection === undefined ? undefined : { connection, binding: { name: connection.secretName } };
-  if (secret === undefined || !isOurSecret(subject, secret)) return told;
+  if (secret === undefined) return told;
   // By now it may be the one that the object names.
   await confirm(world.api, DATABASE_USERS, subject, signal);
-  await world.secrets.delete(namespace, name, secret);
+  await world.secrets.delete(subject.metadata.namespace ?? '', name, secret);
   return told;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { expectOneWorks, readyUserBench, type UserBench } from '../../../test/support/user-bench.ts';
-import type { UserStep } from './observation.ts';
+import { expectOneWorks, readyUserBench, type UserBench } from '../../../../test/support/user-bench.ts';
+import type { UserStep } from '../observation.ts';
 
 describe('what somebody wrote into the connection Secret as the coming password', () => {
   const putByHand = (bench: UserBench) =>

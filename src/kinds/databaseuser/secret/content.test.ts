@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { aUser } from '../../../test/support/user-builders.ts';
-import type { SecretContents } from '../secrets.ts';
-import { changesTo, newSecret, passwordsIn, refusalOfPassword, type WantedSecret, wantedSecret } from './content.ts';
+import { aUser } from '../../../../test/support/user-builders.ts';
+import type { SecretContents } from '../../secrets.ts';
+import { changesTo } from './changes.ts';
+import { newSecret, type WantedSecret, wantedSecret } from './content.ts';
+import { passwordsIn, refusalOfPassword } from './passwords.ts';
 
 const WHERE = { endpoint: 'https://b.test:8000/db', address: 'b.test:8000', addresses: 'a.test:8000,b.test:8000' };
 const CHANGED_AT = '2026-11-20T12:00:00.000Z';
@@ -139,11 +141,11 @@ describe('passwords', () => {
     const server = { isFactoryPassword: () => false };
     const { subject } = aUser();
     const secret = written(wanted(aUser(), { current: 'now', next: 'x'.repeat(73) }));
-    expect(passwordsIn(secret, server, subject)).toEqual({ current: 'now', next: undefined });
-    expect(passwordsIn({ ...secret, notText: new Set(['password']) }, server, subject)).toEqual({
+    expect(passwordsIn(secret, { access: server, subject })).toEqual({ current: 'now', next: undefined });
+    expect(passwordsIn({ ...secret, notText: new Set(['password']) }, { access: server, subject })).toEqual({
       current: undefined,
       next: undefined,
     });
-    expect(passwordsIn(undefined, server, subject)).toEqual({ current: undefined, next: undefined });
+    expect(passwordsIn(undefined, { access: server, subject })).toEqual({ current: undefined, next: undefined });
   });
 });

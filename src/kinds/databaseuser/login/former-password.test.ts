@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readyUserBench, type UserBench, userBench } from '../../../test/support/user-bench.ts';
-import { DATABASE_USERS } from './resource.ts';
+import { readyUserBench, type UserBench, userBench } from '../../../../test/support/user-bench.ts';
+import { DATABASE_USERS } from '../resource.ts';
 
 const MINUTE_MS = 60_000;
 const own = { passwordSecretRef: { name: 'mine' } };

@@ -1,8 +1,8 @@
-import { TerminalError } from '../../base/errors.ts';
-import { failureOf } from '../../kube/failure.ts';
-import type { ObjectKey } from '../../kube/object.ts';
-import type { Refusal } from '../password-tries.ts';
-import type { UserSubject } from './observation.ts';
+import { TerminalError } from '../../../base/errors.ts';
+import { failureOf } from '../../../kube/failure.ts';
+import type { ObjectKey } from '../../../kube/object.ts';
+import type { Refusal } from '../../password-tries.ts';
+import type { UserSubject } from '../observation.ts';
 
 /** So many are made within this time. */
 const MOST = 5;

@@ -1,7 +1,7 @@
-import { digestOf } from '../../database/logins.ts';
-import { ROTATE_AT } from '../../kube/annotations.ts';
-import type { OpenServer } from '../server/access.ts';
-import { type UserSubject, usernameOf } from './observation.ts';
+import { digestOf } from '../../../database/logins.ts';
+import { ROTATE_AT } from '../../../kube/annotations.ts';
+import type { OpenServer } from '../../server/access.ts';
+import { type UserSubject, usernameOf } from '../observation.ts';
 
 /**
  * Returns what a password was refused for: once any of it has changed, the server may take a new password. `password` is part of it

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { NOW_MS, outline } from '../../../test/support/builders.ts';
-import { aServerSeen, aUser, triedLogin } from '../../../test/support/user-builders.ts';
-import { TerminalError } from '../../base/errors.ts';
-import { failureOf } from '../../kube/failure.ts';
-import { decideUser } from './decide.ts';
-import type { UserSeen } from './observation.ts';
+import { NOW_MS, outline } from '../../../../test/support/builders.ts';
+import { aServerSeen, aUser, triedLogin } from '../../../../test/support/user-builders.ts';
+import { TerminalError } from '../../../base/errors.ts';
+import { failureOf } from '../../../kube/failure.ts';
+import { decideUser } from '../decide.ts';
+import type { UserSeen } from '../observation.ts';
 
 const failure = failureOf(new TerminalError('RefusedByServer', 'The server takes no such password'));
 const refusal = { failure, forMs: 42_000 };

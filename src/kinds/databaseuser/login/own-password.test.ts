@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectOneWorks, readyUserBench, settleWatched, userBench } from '../../../test/support/user-bench.ts';
+import { expectOneWorks, readyUserBench, settleWatched, userBench } from '../../../../test/support/user-bench.ts';
 
 const MINUTE_MS = 60_000;
 const own = { passwordSecretRef: { name: 'mine' } };

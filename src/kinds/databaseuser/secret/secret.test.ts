@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { addressOf } from '../../../test/support/simulator.ts';
-import { APP, readyUserBench, userBench } from '../../../test/support/user-bench.ts';
-import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
-import { DATABASE_USERS } from './resource.ts';
+import { addressOf } from '../../../../test/support/simulator.ts';
+import { APP, readyUserBench, userBench } from '../../../../test/support/user-bench.ts';
+import { DATABASE_CLUSTERS } from '../../databasecluster/resource.ts';
+import { DATABASE_USERS } from '../resource.ts';
 
 describe('edits by others', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readyUserBench, type UserBench, userBench } from '../../../test/support/user-bench.ts';
+import { readyUserBench, type UserBench, userBench } from '../../../../test/support/user-bench.ts';
 
 const NAMES = ['app-connection', 'second', 'third'];
 const named = (name: string) => ({ connectionSecret: { name } });

@@ -1,5 +1,5 @@
-import { isSecretKey, MAX_DNS_NAME, SECRET_KEY } from '../../kube/names.ts';
-import type { Ruled } from '../shared-schema.ts';
+import { isSecretKey, MAX_DNS_NAME, SECRET_KEY } from '../../../kube/names.ts';
+import type { Ruled } from '../../shared-schema.ts';
 
 /* The texts of `connectionSecret.template`: placeholders are replaced, nothing is ever evaluated. */
 

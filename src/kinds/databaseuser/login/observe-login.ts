@@ -1,52 +1,30 @@
-import { findStatusCondition } from '../../kube/condition.ts';
-import { whereOf } from '../password-tries.ts';
-import type { SecretContents } from '../secrets.ts';
-import { CLUSTER_SUSPENDED, type OpenServer } from '../server/access.ts';
-import { untilVerification } from '../verification.ts';
-import {
-  changesTo,
-  holderOf,
-  isNextForeign,
-  isOurSecret,
-  type Passwords,
-  passwordsIn,
-  SECRET_ANNOTATIONS,
-  SECRET_TYPE,
-  wantedSecret,
-  withOwn,
-} from './content.ts';
-import { findWorking, isUnsent } from './find-working.ts';
-import { observePrevious } from './former-secrets.ts';
-import {
-  connectionSecretName,
-  isOurs,
-  type LoginObservation,
-  type TriedLogin,
-  type UserPlace,
-  type UserSubject,
-  usernameOf,
-} from './observation.ts';
+import { findStatusCondition } from '../../../kube/condition.ts';
+import type { SecretContents } from '../../secrets.ts';
+import { CLUSTER_SUSPENDED } from '../../server/access.ts';
+import { untilVerification } from '../../verification.ts';
+import { connectionSecretName, isOurs, type LoginObservation, type TriedLogin, usernameOf } from '../observation.ts';
+import { changesTo } from '../secret/changes.ts';
+import { changedAtOf, SECRET_TYPE, wantedSecret } from '../secret/content.ts';
+import { observePrevious } from '../secret/former-secrets.ts';
+import { holderOf, isOurSecret } from '../secret/our-secret.ts';
+import { isNextForeign, type Passwords, passwordsIn, withOwn } from '../secret/passwords.ts';
+import type { LocalWork, Work } from '../work.ts';
+import { findWorking, isUnsent, loginAt } from './find-working.ts';
 import { observeSource } from './own-password.ts';
 import { refusalAbout } from './refusal.ts';
-import type { UserWorld } from './world.ts';
 
 /**
  * Finds out which password works. Makes no call while the Secrets and the server are as last verified and it is not time to verify
  * again. Otherwise it makes up to three sign-ins, and a List that all users of the server share.
  */
-export async function observeLogin(
-  world: UserWorld,
-  subject: UserSubject,
-  access: OpenServer,
-  at: UserPlace,
-  signal: AbortSignal,
-): Promise<LoginObservation> {
+export async function observeLogin(work: Work): Promise<LoginObservation> {
+  const { world, subject, access } = work;
   const { clock, memory } = world;
   const { uid } = subject.metadata;
   const untilNext = (lastMs: number) => untilVerification(uid, access.verifyIntervalMs, lastMs, clock.now());
   const verifyInMs = untilNext(memory.verifiedAtMs(subject.key));
   const due = subject.lookNow || (verifyInMs !== undefined && verifyInMs <= 0);
-  const asVerified = isAsVerified(world, subject, at);
+  const asVerified = isAsVerified(work);
   const settled = (againInMs: number | undefined): LoginObservation => {
     const secretUID = world.secrets.uid(subject.metadata.namespace ?? '', connectionSecretName(subject));
     const about = refusalAbout(subject, access, '', secretUID);
@@ -58,7 +36,7 @@ export async function observeLogin(
   };
   if (!due && asVerified) return settled(verifyInMs);
   try {
-    return await tryLogin(world, subject, access, at, { due, untilNext }, signal);
+    return await tryLogin(work, { due, untilNext });
   } catch (error) {
     const againInMs = memory.putOff.againInMs(subject, asVerified, error, clock.monotonic());
     if (againInMs === undefined) throw error;
@@ -67,13 +45,10 @@ export async function observeLogin(
 }
 
 async function tryLogin(
-  world: UserWorld,
-  subject: UserSubject,
-  access: OpenServer,
-  at: UserPlace,
+  work: Work,
   { due, untilNext }: { readonly due: boolean; readonly untilNext: (lastMs: number) => number | undefined },
-  signal: AbortSignal,
 ): Promise<LoginObservation> {
+  const { world, subject, access, at, signal } = work;
   const { memory } = world;
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', connectionSecretName(subject), signal);
   if (secret !== undefined && !isOurSecret(subject, secret))
@@ -82,18 +57,18 @@ async function tryLogin(
   const known = isOurs(subject, at.identity);
   const isReserved = () => world.servers.isReserved(access, username, signal);
   if (!known && (await isReserved())) return { login: 'reserved' };
-  const passwords = passwordsIn(secret, access, subject);
+  const passwords = passwordsIn(secret, work);
   // A login that was never verified has nothing old to prove again.
   const fresh = known ? due : subject.lookNow;
   const isListed = () => world.servers.hasUser(access, username, signal);
   // A user never seen to be ours is first looked for in the List: trying a password would cost the server more.
-  const isAwaited = () => isSentLately(world, subject, access, passwords);
+  const isAwaited = () => isSentLately(work, passwords);
   const mayExist = known || isAwaited() || (await isListed());
   // What is not known to be ours does not become ours because a server signs in with any password.
   const trust = { fresh, trusted: isAwaited() ? 'both' : known ? 'current' : 'neither' } as const;
-  const works = mayExist ? await findWorking(world, subject, access, passwords, trust, signal) : 'none';
+  const works = mayExist ? await findWorking(work, passwords, trust) : 'none';
   if (works === 'anyAccepted') return { login: 'anyAccepted' };
-  const { source, refusal } = await observeSource(world, subject, access, { secret, passwords }, signal);
+  const { source, refusal } = await observeSource(work, secret, passwords);
   // It is on its way until no Secret has it any more, whatever the person says meanwhile: the server may be about to take it.
   if (passwords.next !== undefined && source.is === 'own' && source.coming)
     memory.chose(subject.key, { username, password: passwords.next });
@@ -110,18 +85,18 @@ async function tryLogin(
     secretVersion: secret?.resourceVersion,
     hasCurrent: passwords.current !== undefined,
     hasNext: passwords.next !== undefined,
-    isNextForeign: isNextForeign(passwords, subject, memory),
+    isNextForeign: isNextForeign(passwords, work),
     isOwn: noted.own?.includes('current') === true,
     isFactory: passwords.current !== undefined && access.isFactoryPassword(passwords.current),
     works,
     exists,
-    isUnsent: passwords.next !== undefined && isUnsent(world, subject, passwords.next),
+    isUnsent: passwords.next !== undefined && isUnsent(work, passwords.next),
     isAwaited: isAwaited(),
     isCreated: memory.wasCreated(subject, at.identity),
     hasLostPassword: memory.hasLostPassword(subject, at.identity, held),
-    asVerified: wasVerified(world, subject, secret, passwords.current),
-    content: secret === undefined ? 'asWanted' : contentOf(world, subject, at, secret, noted),
-    previous: await observePrevious(world, subject, access, secret !== undefined, signal),
+    asVerified: wasVerified(work, secret, passwords.current),
+    content: secret === undefined ? 'asWanted' : contentOf(work, secret, noted),
+    previous: await observePrevious(work, secret !== undefined),
     source,
     refusal,
     overwritten: memory.replacements.pause(subject, connectionSecretName(subject), world.clock.monotonic()),
@@ -130,20 +105,16 @@ async function tryLogin(
 }
 
 /** Reports whether the server took the coming password, or the current one if there is none, so lately that it may not sign in yet. */
-function isSentLately(
-  { clock, memory }: UserWorld,
-  subject: UserSubject,
-  access: OpenServer,
-  { next, current }: Passwords,
-): boolean {
+function isSentLately(work: Work, { next, current }: Passwords): boolean {
+  const { world, subject } = work;
   const password = next ?? current;
   if (password === undefined) return false;
-  const sent = { username: usernameOf(subject), password, where: whereOf(access.identity, access.endpoint) };
-  return memory.tries.isAwaited(subject.key, sent, clock.monotonic());
+  return world.memory.tries.isAwaited(subject.key, loginAt(work, password), world.clock.monotonic());
 }
 
 /** Reports whether Secrets, server and spec are those whose login was last verified. */
-function isAsVerified(world: UserWorld, subject: UserSubject, at: UserPlace): boolean {
+function isAsVerified(work: Work): boolean {
+  const { subject, at } = work;
   const { metadata, status } = subject;
   const { connection, conditions } = status;
   const ready = findStatusCondition(conditions, 'Ready');
@@ -154,12 +125,12 @@ function isAsVerified(world: UserWorld, subject: UserSubject, at: UserPlace): bo
     ready.observedGeneration === metadata.generation &&
     connection?.endpoint === at.endpoint &&
     connection.addresses === at.addresses &&
-    areSecretsAsVerified(world, subject)
+    areSecretsAsVerified(work)
   );
 }
 
 /** Reports whether the Secrets are those whose login was last verified. Makes no call. */
-export function areSecretsAsVerified(world: UserWorld, subject: UserSubject): boolean {
+export function areSecretsAsVerified({ world, subject }: LocalWork): boolean {
   const { metadata, spec, status } = subject;
   const { connection, binding } = status;
   const version = (name: string) => world.secrets.version(metadata.namespace ?? '', name);
@@ -176,8 +147,7 @@ export function areSecretsAsVerified(world: UserWorld, subject: UserSubject): bo
 
 /** Reports whether the password is ours: the Secret is unchanged, or the bytes are the same. An edited one may be anybody's. */
 function wasVerified(
-  world: UserWorld,
-  subject: UserSubject,
+  { world, subject }: Work,
   secret: SecretContents | undefined,
   password: string | undefined,
 ): boolean {
@@ -189,15 +159,9 @@ function wasVerified(
   return unchanged || world.memory.wasAccepted(subject.key, { username: usernameOf(subject), password });
 }
 
-function contentOf(
-  { clock }: UserWorld,
-  subject: UserSubject,
-  at: UserPlace,
-  secret: SecretContents,
-  passwords: Passwords,
-): TriedLogin['content'] {
+function contentOf({ world, subject, at }: Work, secret: SecretContents, passwords: Passwords): TriedLogin['content'] {
   if (secret.type !== SECRET_TYPE) return 'wrongType';
-  const changedAt = secret.annotations[SECRET_ANNOTATIONS.passwordChangedAt] ?? new Date(clock.now()).toISOString();
-  const changes = changesTo(secret, wantedSecret(subject, at, passwords, changedAt));
+  const wanted = wantedSecret(subject, at, passwords, changedAtOf(secret, world.clock.now()));
+  const changes = changesTo(secret, wanted);
   return changes === undefined ? 'asWanted' : 'differs';
 }
