@@ -152,7 +152,7 @@ export const ON_SERVERS: readonly Mutation[] = [
       'An object is released after one look that does not find the database, which the server refuses to delete now',
     changes: [
       [
-        'kinds/database/observe.ts',
+        'kinds/database/exists.ts',
         '|| world.servers.listsDatabase(access, name, signal)',
         '|| world.servers === undefined',
       ],

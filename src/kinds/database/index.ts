@@ -8,7 +8,7 @@ import { observeDatabase } from './observe.ts';
 import { claimReference, recordOf } from './records.ts';
 import { DATABASE_FINALIZER, DATABASES } from './resource.ts';
 import { type DatabaseSpec, type DatabaseStatus, databaseDefinition } from './schema.ts';
-import { namesOf } from './schema-plan.ts';
+import { namesOf } from './sources/schema-plan.ts';
 import type { DatabaseWorld } from './world.ts';
 
 export function databaseKind(

@@ -2,7 +2,7 @@ import type { Subject } from '../../runtime/kind.ts';
 import type { NoServer } from '../server/dependents.ts';
 import { isComposed, isIdentifier, notComposed } from '../server-schema.ts';
 import type { DatabaseSpec, DatabaseStatus } from './schema.ts';
-import type { SchemaPlan, SourceSeen } from './schema-plan.ts';
+import type { SchemaPlan, SourceSeen } from './sources/schema-plan.ts';
 
 /** Reason of Ready: the server has such a database, and this object neither created it nor may take it over. */
 export const DATABASE_EXISTS = 'DatabaseExists';
@@ -99,17 +99,15 @@ export function isOurs({ status }: Pick<DatabaseSubject, 'status'>, seen: { name
  * never changes, and the cluster is recorded with it. Undefined: none is known to be wrong.
  */
 export function editedField({ status }: Pick<DatabaseSubject, 'status'>, seen: { name: string; identity: string }) {
-  const { name, cluster, operation } = status;
-  if (cluster === undefined)
-    return name === undefined && operation === undefined ? undefined : { field: 'status.cluster', says: 'is missing' };
+  const { name, cluster } = status;
+  if (cluster === undefined) return owns({ status }) ? { field: 'status.cluster', says: 'is missing' } : undefined;
   const isOther = cluster === seen.identity && name !== undefined && name !== seen.name;
   return isOther ? { field: 'status.name', says: `is "${name}"` } : undefined;
 }
 
 /** If the status names a database that is, or may be, on another cluster, returns when that cluster was created. */
 export function recordedElsewhere({ status }: Pick<DatabaseSubject, 'status'>, seen: { identity: string }) {
-  const isRecorded = status.name !== undefined || status.operation !== undefined;
-  return isRecorded && status.cluster !== seen.identity ? status.cluster : undefined;
+  return owns({ status }) && status.cluster !== seen.identity ? status.cluster : undefined;
 }
 
 /** Reports whether creating the database on this very cluster was written down. */

@@ -5,7 +5,7 @@ import type { Attempts } from '../attempts.ts';
 import { comesBefore, type Hold, hasLetGo } from '../claim.ts';
 import { clusterKeyOf } from '../server/access.ts';
 import { type EndsOn, endsOn as endsOnServer, isAdmitted } from '../server/dependents.ts';
-import { type DatabaseSubject, databaseName } from './observation.ts';
+import { type DatabaseSubject, databaseName, owns } from './observation.ts';
 import { databaseDefinition } from './schema.ts';
 
 /* What all Databases together say about a server: which object stands for which database. */
@@ -14,7 +14,7 @@ type DatabaseRecord = Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>;
 
 /** Also reads an object whose spec can no longer be read, if it may have a database. */
 export const recordOf = heldRecordReader(databaseDefinition, {
-  holds: ({ name, operation }) => name !== undefined || operation !== undefined,
+  holds: (status) => owns({ status }),
   named: ({ spec, status }) => ({ ...spec, name: status.name ?? status.operation?.target ?? spec.name }),
 });
 

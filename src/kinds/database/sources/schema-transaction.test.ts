@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type DatabaseBench, databaseBench, readyBench } from '../../../test/support/database-bench.ts';
-import { DIALECTS } from '../../simulator/dialect.ts';
+import { type DatabaseBench, databaseBench, readyBench } from '../../../../test/support/database-bench.ts';
+import { DIALECTS } from '../../../simulator/dialect.ts';
 
 const BASE = 'define attribute name, value string;';
 const PERSON = 'define entity person, owns name;';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type DatabaseBench, databaseBench, readyBench } from '../../../test/support/database-bench.ts';
-import { DIALECTS } from '../../simulator/dialect.ts';
-import { createConfigMaps } from '../config-maps.ts';
+import { type DatabaseBench, databaseBench, readyBench } from '../../../../test/support/database-bench.ts';
+import { DIALECTS } from '../../../simulator/dialect.ts';
+import { createConfigMaps } from '../../config-maps.ts';
 
 const BASE = 'define attribute name, value string;';
 const PERSON = 'define entity person, owns name;';

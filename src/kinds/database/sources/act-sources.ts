@@ -1,44 +1,33 @@
-import { confirm } from '../confirm.ts';
-import type { OpenServer } from '../server/access.ts';
-import type { DatabaseStep, DatabaseSubject } from './observation.ts';
-import type { DatabaseStatusPatch } from './present.ts';
-import { DATABASES } from './resource.ts';
-import { appliedAfter, namesOf, type SchemaPlan, schemaDigest } from './schema-plan.ts';
-import { readTexts, type SourceText } from './sources.ts';
-import { type Refusal, runInTransaction } from './transaction.ts';
-import type { DatabaseWorld } from './world.ts';
+import { confirm } from '../../confirm.ts';
+import type { DatabaseStatusPatch } from '../present.ts';
+import { DATABASES } from '../resource.ts';
+import type { Work } from '../work.ts';
+import { readTexts, type SourceText } from './read-sources.ts';
+import { schemaDigest } from './schema-digest.ts';
+import { appliedAfter, namesOf, type SchemaPlan } from './schema-plan.ts';
+import { type Objection, runInTransaction } from './transaction.ts';
 
 /** Tries the sources: they run in a transaction that is then closed without effect. */
-export async function trySchema(
-  world: DatabaseWorld,
-  subject: DatabaseSubject,
-  access: OpenServer,
-  { name, plan }: Extract<DatabaseStep, { do: 'TrySchema' }>,
-  signal: AbortSignal,
-): Promise<DatabaseStatusPatch> {
-  const texts = await textsOf(world, subject, plan, signal);
+export async function trySchema(work: Work, plan: SchemaPlan): Promise<DatabaseStatusPatch> {
+  const { world, subject } = work;
+  const texts = await textsOf(work, plan);
   if (texts === undefined) return {};
-  const refusal = await runInTransaction(world, access, name, texts, 'close', signal);
+  const objection = await runInTransaction(work, texts, 'close');
   world.memory.schemaTried(subject.key, world.clock.now());
-  return { checkedSchema: checked(plan, refusal) };
+  return { checkedSchema: checked(plan, objection) };
 }
 
 /** Runs the sources once more, after a dry run that succeeded, and commits them. */
-export async function applySchema(
-  world: DatabaseWorld,
-  subject: DatabaseSubject,
-  access: OpenServer,
-  { name, plan }: Extract<DatabaseStep, { do: 'ApplySchema' }>,
-  signal: AbortSignal,
-): Promise<DatabaseStatusPatch> {
-  const texts = await textsOf(world, subject, plan, signal);
+export async function applySchema(work: Work, plan: SchemaPlan): Promise<DatabaseStatusPatch> {
+  const { world, subject, access, name, signal } = work;
+  const texts = await textsOf(work, plan);
   if (texts === undefined) return {};
   await confirm(world.api, DATABASES, subject, signal);
   const { servers, clock, memory } = world;
-  const refusal = await runInTransaction(world, access, name, texts, 'commit', signal);
-  if (refusal !== undefined) {
+  const objection = await runInTransaction(work, texts, 'commit');
+  if (objection !== undefined) {
     memory.schemaTried(subject.key, clock.now());
-    return { checkedSchema: checked(plan, refusal) };
+    return { checkedSchema: checked(plan, objection) };
   }
   const appliedSchema = appliedAfter(subject.status.appliedSchema, plan.sources, plan.run, clock.now());
   const found = await servers
@@ -57,20 +46,18 @@ export async function applySchema(
 
 /** Returns the texts that the plan is about; undefined: they have changed since, so the next pass makes a new plan. */
 async function textsOf(
-  { configMaps }: DatabaseWorld,
-  subject: DatabaseSubject,
+  { world, subject, signal }: Work,
   { sources, run }: SchemaPlan,
-  signal: AbortSignal,
 ): Promise<readonly SourceText[] | undefined> {
-  const texts = await readTexts(configMaps, subject, run, signal);
+  const texts = await readTexts(world.configMaps, subject, run, signal);
   if ('reason' in texts) return undefined;
   const same = run.every((position, index) => texts[index]?.hash === sources[position]?.hash);
   return same ? texts : undefined;
 }
 
-function checked(plan: SchemaPlan, refusal: Refusal | undefined): DatabaseStatusPatch['checkedSchema'] {
+function checked(plan: SchemaPlan, objection: Objection | undefined): DatabaseStatusPatch['checkedSchema'] {
   const { digest: hash } = plan;
-  return refusal === undefined
+  return objection === undefined
     ? { hash, outcome: 'Succeeded', message: `A dry run of ${namesOf(plan)} succeeded` }
-    : { hash, outcome: 'Failed', message: `${refusal.source}: ${refusal.message}` };
+    : { hash, outcome: 'Failed', message: `${objection.source}: ${objection.message}` };
 }

@@ -1,7 +1,8 @@
-import type { ConfigMapContents, ConfigMaps } from '../config-maps.ts';
-import type { DatabaseSubject } from './observation.ts';
-import type { DatabaseSpec } from './schema.ts';
-import { hashOf, type SourceSeen } from './schema-plan.ts';
+import type { ConfigMapContents, ConfigMaps } from '../../config-maps.ts';
+import type { DatabaseSubject } from '../observation.ts';
+import type { DatabaseSpec } from '../schema.ts';
+import { hashOf } from './schema-digest.ts';
+import type { SourceSeen } from './schema-plan.ts';
 
 type Source = NonNullable<DatabaseSpec['schema']>[number];
 
@@ -14,7 +15,7 @@ export interface SourceText extends SourceSeen {
 }
 
 /** Why a source cannot be read. lasting: until a person does something. */
-export interface SourceMissing {
+interface SourceMissing {
   readonly lasting: boolean;
   readonly reason: string;
   readonly message: string;

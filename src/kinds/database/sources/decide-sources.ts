@@ -1,8 +1,8 @@
-import type { ConditionUpdate } from '../../kube/condition.ts';
-import { ready, reconciling, stalled } from '../../kube/summary.ts';
-import { earlier } from '../verification.ts';
-import type { DatabaseSeen, DatabaseSubject } from './observation.ts';
-import { hasSchema, owns } from './observation.ts';
+import type { ConditionUpdate } from '../../../kube/condition.ts';
+import { ready, reconciling, stalled } from '../../../kube/summary.ts';
+import { earlier } from '../../verification.ts';
+import type { DatabaseSeen, DatabaseSubject } from '../observation.ts';
+import { hasSchema, owns } from '../observation.ts';
 import {
   type DatabaseDecision,
   type DatabaseStatusPatch,
@@ -10,7 +10,7 @@ import {
   SCHEMA_NOT_MANAGED,
   schemaPending,
   synced,
-} from './present.ts';
+} from '../present.ts';
 import { appliedAfter, namesOf, planSchema, type SchemaPlan } from './schema-plan.ts';
 
 type SchemaSeen = Extract<DatabaseSeen['schema'], { schema: 'seen' }>;

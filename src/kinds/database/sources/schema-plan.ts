@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import type { DatabaseStatus } from './schema.ts';
+import type { DatabaseStatus } from '../schema.ts';
+import { hashOf } from './schema-digest.ts';
 
 /* Decides which schema sources must run, from digests only. */
 
@@ -71,37 +71,4 @@ function isApplied(applied: Applied, seen: SourceSeen | undefined): boolean {
 /** The position of an inline text in the list does not matter. */
 function idOf(seen: Pick<SourceSeen, 'source' | 'hash'> | undefined): string {
   return `${seen?.source.replace(/^inline\/\d+$/, 'inline')} ${seen?.hash}`;
-}
-
-/** Returns the digest of a source or a schema, which the status has as `hash` or under a name that ends so. */
-export function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
-const CLAUSE = /\s*,?\s+(?=(?:sub|value|owns|plays|relates)\s)/;
-const TYPE = /^(?:entity|relation|attribute|struct)\s/;
-
-/**
- * Returns the digest of a schema as a server shows it. The order of types and of their clauses means nothing and may differ from one
- * read to the next; whitespace means nothing either.
- */
-export function schemaDigest(text: string): string {
-  const statements: string[] = [];
-  let inFunction = false;
-  for (const part of text.replace(/^\s*define\b/, '').split(';')) {
-    const statement = part.trim().replaceAll(/\s+/g, ' ');
-    if (statement === '') continue;
-    const isType = TYPE.test(statement);
-    if (isType || statement.startsWith('fun ')) {
-      inFunction = !isType;
-      statements.push(isType ? typeStatement(statement) : statement);
-    } else if (inFunction) statements.push(`${statements.pop()}; ${statement}`);
-    else statements.push(statement);
-  }
-  return hashOf(statements.toSorted().join(';\n'));
-}
-
-function typeStatement(statement: string): string {
-  const [head = '', ...clauses] = statement.split(CLAUSE);
-  return [head, ...clauses.toSorted()].join(', ');
 }

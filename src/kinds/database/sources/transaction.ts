@@ -1,9 +1,8 @@
-import { TransientError } from '../../base/errors.ts';
-import { ApiError } from '../../http/api-error.ts';
-import type { OpenServer } from '../server/access.ts';
-import { existsByGet } from './observe.ts';
-import type { SourceText } from './sources.ts';
-import type { DatabaseWorld } from './world.ts';
+import { TransientError } from '../../../base/errors.ts';
+import { ApiError } from '../../../http/api-error.ts';
+import { existsByGet } from '../exists.ts';
+import type { Work } from '../work.ts';
+import type { SourceText } from './read-sources.ts';
 
 /** How long the server waits for the schema lock before it refuses. Then the call is repeated with growing pauses. */
 const LOCK_WAIT_MS = 10_000;
@@ -12,7 +11,7 @@ const TRANSACTION_MS = 180_000;
 const MAX_CLOSE_ATTEMPTS = 3;
 
 /** The server's objection to a source, or to committing all of them. */
-export interface Refusal {
+export interface Objection {
   readonly source: string;
   readonly message: string;
 }
@@ -22,39 +21,38 @@ export interface Refusal {
  * nothing is kept. Throws TransientError SchemaLocked, SchemaTimedOut or TransactionEnded, and ApiError.
  */
 export async function runInTransaction(
-  world: DatabaseWorld,
-  access: OpenServer,
-  name: string,
+  work: Work,
   texts: readonly SourceText[],
   end: 'commit' | 'close',
-  signal: AbortSignal,
-): Promise<Refusal | undefined> {
-  const id = await open(world, access, name, signal);
+): Promise<Objection | undefined> {
+  const { world, access, signal } = work;
+  const id = await open(work);
   const overAt = world.clock.monotonic() + TRANSACTION_MS;
   let mayBeOpen = true;
   try {
     for (const { source, text } of texts) {
       // Many slow answers, each within its own limit, would hold the worker for as long as the server likes.
       if (world.clock.monotonic() >= overAt) throw timedOut(source, `The transaction took ${TRANSACTION_MS / 1000} s`);
-      const refusal = await refusalOf(source, () =>
+      const objection = await objectionTo(source, () =>
         world.servers.asAdmin(access, (client, token) => client.query(token, id, { query: text }, signal), signal),
       );
-      if (refusal !== undefined) return refusal;
+      if (objection !== undefined) return objection;
     }
     if (end === 'close') return undefined;
     const committed = world.servers
       .asAdmin(access, (client, token) => client.commitTransaction(token, id, signal), signal)
       .catch(unknownIfTimedOut);
-    const refusal = await refusalOf('all of them together, at the commit', () => committed);
-    mayBeOpen = refusal !== undefined;
-    return refusal;
+    const objection = await objectionTo('all of them together, at the commit', () => committed);
+    mayBeOpen = objection !== undefined;
+    return objection;
   } finally {
     // If the answer to a commit was lost, its outcome is unknown: closing does no harm then either.
-    if (mayBeOpen) await close(world, access, id);
+    if (mayBeOpen) await close(work, id);
   }
 }
 
-async function open(world: DatabaseWorld, access: OpenServer, name: string, signal: AbortSignal): Promise<string> {
+async function open(work: Work): Promise<string> {
+  const { world, access, name, signal } = work;
   const request = {
     databaseName: name,
     transactionType: 'schema',
@@ -70,14 +68,14 @@ async function open(world: DatabaseWorld, access: OpenServer, name: string, sign
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
     // Servers give the same answer if the database does not exist.
-    if (!(await existsByGet(world, access, name, signal))) throw error;
+    if (!(await existsByGet(work))) throw error;
     const message = `The schema lock of database "${name}" is held by another transaction: Mooring waited for it, and tries again. A transaction of its own that was cut short ends within ${TRANSACTION_MS / 60_000} minutes. ${error.message}`;
     throw new TransientError('SchemaLocked', message, { cause: error });
   }
 }
 
 /** A transaction that is gone counts as closed. One that cannot be closed ends by itself: only time is lost. */
-async function close({ servers }: DatabaseWorld, access: OpenServer, id: string): Promise<void> {
+async function close({ world: { servers }, access }: Work, id: string): Promise<void> {
   for (let attempt = 1; attempt <= MAX_CLOSE_ATTEMPTS; attempt++) {
     try {
       await servers.asAdmin(access, (client, token) => client.closeTransaction(token, id));
@@ -101,7 +99,7 @@ function unknownIfTimedOut(error: unknown): never {
 }
 
 /** Returns the server's objection, if any; throws other failures. */
-async function refusalOf(source: string, call: () => Promise<unknown>): Promise<Refusal | undefined> {
+async function objectionTo(source: string, call: () => Promise<unknown>): Promise<Objection | undefined> {
   try {
     await call();
     return undefined;
