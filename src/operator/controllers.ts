@@ -13,7 +13,7 @@ import { databaseSpaceKind } from '../kinds/databasespace/index.ts';
 import { SpacePlaces } from '../kinds/databasespace/places.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserKind } from '../kinds/databaseuser/index.ts';
-import { concerns as userConcerns } from '../kinds/databaseuser/records.ts';
+import { claimReference as userClaim, concerns as userConcerns } from '../kinds/databaseuser/records.ts';
 import { USER_LEFT, UserMemory } from '../kinds/databaseuser/world.ts';
 import { Elapsed } from '../kinds/elapsed.ts';
 import type { ServerWorld } from '../kinds/server/access.ts';
@@ -240,7 +240,7 @@ function controllerOfUsers({ share, dependencies, informers, wiring }: Setting, 
     memory: new UserMemory((key) => share.actsSinceMs('users', key)),
     user: (key) => users.store.get(key),
     claimants: (cluster, username): Iterable<ObjectKey> =>
-      controller.references.dependents(`users/${cluster}/${username}`),
+      controller.references.dependents(userClaim(cluster, username)),
     onDriftCorrected: wiring.driftCorrected('DatabaseUser', users),
     onLeft: wiring.warn('DatabaseUser', USER_LEFT, users),
   });

@@ -205,7 +205,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     name: 'claims-without-namespaces',
     about: 'Users on two clusters of the same name in different namespaces count as one',
     changes: [
-      ['kinds/databaseuser/records.ts', '{clusterKeyOf(subject)}', '{subject.spec.clusterRef.name}'],
+      ['kinds/databaseuser/records.ts', 'Reference(clusterKeyOf(subject),', 'Reference(subject.spec.clusterRef.name,'],
       ['kinds/databaseuser/observe.ts', 'world.claimants(access.clusterKey,', 'world.claimants(access.clusterName,'],
     ],
     hunt: ['grant-withdrawn'],

@@ -2,7 +2,7 @@ import { messageOf, TransientError } from '../../base/errors.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { confirm } from '../confirm.ts';
 import { serverAccess } from '../server/access.ts';
-import { isAbsentFromServer } from '../server/servers.ts';
+import { isAbsentFromServer, stillShown } from '../server/servers.ts';
 import { existsByGet, existsByGetOrList } from './exists.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
 import { type DatabaseStatusPatch, NO_SCHEMA } from './present.ts';
@@ -95,8 +95,5 @@ async function remove(work: Work): Promise<undefined> {
     const message = `The server does not delete database "${name}" now, as is usual while transactions are open: Mooring tries again. ${messageOf(error)}`;
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }
-  // Once the object is gone, nobody can look any more: so look for the database, whatever the answer says.
-  if (!(await existsByGet(work))) return;
-  const message = `The server said that it deleted database "${name}", but still shows it: Mooring tries again. If this persists, check the server`;
-  throw new TransientError('UpdateNotApplied', message);
+  if (await existsByGet(work)) throw stillShown(`database "${name}"`);
 }

@@ -1,6 +1,6 @@
 import type { Subject } from '../../runtime/kind.ts';
 import type { NoServer } from '../server/dependents.ts';
-import { isComposed, isIdentifier, notComposed } from '../server-schema.ts';
+import { refusalOfServerName } from '../server-schema.ts';
 import type { DatabaseSpec, DatabaseStatus } from './schema.ts';
 import type { SchemaPlan, SourceSeen } from './sources/schema-plan.ts';
 
@@ -75,13 +75,10 @@ export function owns({ status }: Pick<DatabaseSubject, 'status'>): boolean {
   return status.name !== undefined || status.operation !== undefined;
 }
 
-/** Returns why no database can have this name; undefined: one can. The API server checks most of it, but not for older objects. */
+/** Returns why no database can have this name; undefined: one can. */
 export function refusalOfName(subject: Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>): string | undefined {
-  const name = databaseName(subject);
-  if (!isIdentifier(name))
-    return `"${name}" cannot be the name of a database: it must begin with a letter or underscore, followed by letters, digits, underscores and hyphens. Create another Database with spec.name`;
-  // If the object has a database, the server is known to accept the name.
-  return owns(subject) || isComposed(name) ? undefined : notComposed(name, 'name');
+  const words = { thing: 'a database', instead: 'another Database', field: 'name' };
+  return refusalOfServerName(databaseName(subject), owns(subject), words);
 }
 
 /** Reports whether the spec has schema sources. */

@@ -23,10 +23,15 @@ export function claimReference(cluster: ObjectKey, name: string): Reference {
   return `databases/${cluster}/${name}`;
 }
 
-/** Returns what a change of the object concerns: the objects that want its database. */
+/** Returns the same for the database that the object wants. */
+export function claimOf(subject: Pick<DatabaseSubject, 'metadata' | 'spec'>): Reference {
+  return claimReference(clusterKeyOf(subject), databaseName(subject));
+}
+
+/** Returns what a change of the object concerns: the objects that want the same database. */
 export function concerns(object: KubeObject | undefined): readonly Reference[] {
   const record = recordOf(object);
-  return record === undefined ? [] : [claimReference(clusterKeyOf(record), databaseName(record))];
+  return record === undefined ? [] : [claimOf(record)];
 }
 
 /** Returns the cluster whose server has the database, if the database is deleted with its object. */

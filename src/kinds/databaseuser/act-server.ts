@@ -1,10 +1,10 @@
-import { TerminalError, TransientError } from '../../base/errors.ts';
+import { TerminalError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
 import type { Verdict } from '../../database/logins.ts';
 import type { ApiError } from '../../http/api-error.ts';
 import { confirm } from '../confirm.ts';
 import { type Given, mayHaveTaken, refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
-import { isAbsentFromServer } from '../server/servers.ts';
+import { isAbsentFromServer, stillShown } from '../server/servers.ts';
 import { isUnsent, loginAt } from './login/find-working.ts';
 import { refusalAbout } from './login/refusal.ts';
 import { connectionSecretName, type PasswordName, type UserStep } from './observation.ts';
@@ -72,10 +72,7 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
     if (await isAbsentFromServer(error, () => servers.listsUser(access, username, signal))) return;
     throw error;
   }
-  // Once the object is gone, nobody can look any more: so look for the user, whatever the answer says.
-  if ((await servers.user(access, username, signal)) === undefined) return;
-  const message = `The server said that it deleted user "${username}", but still shows it: Mooring tries again. If this persists, check the server`;
-  throw new TransientError('UpdateNotApplied', message);
+  if ((await servers.user(access, username, signal)) !== undefined) throw stillShown(`user "${username}"`);
 }
 
 async function passwordOf(work: Work, name: PasswordName): Promise<string> {

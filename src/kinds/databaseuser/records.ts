@@ -19,8 +19,13 @@ export const recordOf = heldRecordReader(databaseUserDefinition, {
 });
 
 /** Returns the reference under which changes of the claims to this user are reported. */
+export function claimReference(cluster: ObjectKey, username: string): Reference {
+  return `users/${cluster}/${username}`;
+}
+
+/** Returns the same for the user that the object wants. */
 export function claimOf(subject: Pick<UserSubject, 'metadata' | 'spec'>): Reference {
-  return `users/${clusterKeyOf(subject)}/${usernameOf(subject)}`;
+  return claimReference(clusterKeyOf(subject), usernameOf(subject));
 }
 
 /** Returns what a change of the object concerns: the objects that want the same user. */
