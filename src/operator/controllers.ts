@@ -8,7 +8,7 @@ import { wishesCount } from '../kinds/databasecluster/existence/claimants.ts';
 import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
 import { concerns, neededSpace, SpaceMembers, spaceAndIDOf } from '../kinds/databasecluster/records.ts';
 import { CLUSTER_LEFT, ClusterMemory } from '../kinds/databasecluster/world.ts';
-import { SpaceConnections } from '../kinds/databasespace/connection.ts';
+import { SpaceConnections } from '../kinds/databasespace/connection/connections.ts';
 import { databaseSpaceKind } from '../kinds/databasespace/index.ts';
 import { SpacePlaces } from '../kinds/databasespace/places.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';

@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import type { HttpTransport } from '../base/transport.ts';
-import type { UrlPolicy } from '../kinds/databasespace/url-policy.ts';
+import type { UrlPolicy } from '../kinds/databasespace/connection/url-policy.ts';
 import { createSecrets, FinalizerIndex, type Secrets } from '../kinds/secrets.ts';
 import { type AnyObject, type KubeApi, NAMESPACES } from '../kube/api.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';

@@ -6,7 +6,7 @@ import { destroys } from '../databasecluster/decide-deletion.ts';
 import { heldRecordOf } from '../databasecluster/held-record.ts';
 import { spaceKeyOf } from '../databasecluster/identity.ts';
 import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
-import type { SpaceConnections } from '../databasespace/connection.ts';
+import type { SpaceConnections } from '../databasespace/connection/connections.ts';
 import { createIt } from '../missing.ts';
 import { admitIt, admits } from '../namespaces.ts';
 import type { ServerPlace, Servers } from './servers.ts';

@@ -1,6 +1,6 @@
 import { type BlockList, isIP } from 'node:net';
-import { networksOf, specialUseOf } from '../../http/address.ts';
-import type { ConnectionGuard } from '../../http/undici-transport.ts';
+import { networksOf, specialUseOf } from '../../../http/address.ts';
+import type { ConnectionGuard } from '../../../http/undici-transport.ts';
 
 /** Where the operator may send requests, whatever a manifest or the cloud says. */
 export interface UrlPolicy {

@@ -1,7 +1,7 @@
-import { TransientError } from '../../base/errors.ts';
-import type { CloudCredential } from '../../cloud/token.ts';
-import { type SecretContents, valuesFrom } from '../secrets.ts';
-import type { DatabaseSpaceSpec } from './schema.ts';
+import { TransientError } from '../../../base/errors.ts';
+import type { CloudCredential } from '../../../cloud/token.ts';
+import { type SecretContents, valuesFrom } from '../../secrets.ts';
+import type { DatabaseSpaceSpec } from '../schema.ts';
 
 /**
  * Returns the API tokens of the space, from the contents of the Secrets that it names.

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { TerminalError } from '../../base/errors.ts';
-import type { DatabaseSpaceSpec } from './schema.ts';
+import { TerminalError } from '../../../base/errors.ts';
+import type { DatabaseSpaceSpec } from '../schema.ts';
 
 const BEGIN = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;

@@ -1,40 +1,11 @@
-import { describe, expect, it, vi } from 'vitest';
-import { aSpace } from '../../../test/support/builders.ts';
-import { FIRST, SECOND } from '../../../test/support/certificates.ts';
-import { scriptedTransport } from '../../../test/support/http.ts';
-import { virtualClock } from '../../sandbox/virtual-clock.ts';
-import type { Dialect } from '../../simulator/dialect.ts';
-import { createSeededRandom } from '../../simulator/seeded-random.ts';
-import { createSimulator } from '../../simulator/simulator.ts';
-import { type ConnectionsOptions, SpaceConnections } from './connection.ts';
-import type { DatabaseSpaceSpec } from './schema.ts';
+import { describe, expect, it } from 'vitest';
+import { FIRST, SECOND } from '../../../../test/support/certificates.ts';
+import { bench, LOGIN, TOKENS } from '../../../../test/support/connections-bench.ts';
+import { scriptedTransport } from '../../../../test/support/http.ts';
+import type { DatabaseSpaceSpec } from '../schema.ts';
 
-const TOKENS = [{ level: 'admin', clientID: 'admin-id', clientSecret: 'admin-secret-0123456789' }] as const;
 const OTHER_TOKENS = [{ level: 'read', clientID: 'read-id', clientSecret: 'read-secret-0123456789' }] as const;
-const LOGIN = { username: 'admin', password: 'password' };
-
-function bench(options: Partial<ConnectionsOptions> = {}, dialect: Dialect = 'document') {
-  const clock = virtualClock();
-  const simulator = createSimulator({ clock, random: createSeededRandom(1), dialect });
-  const told: string[] = [];
-  const connections = new SpaceConnections({
-    clock,
-    random: createSeededRandom(2),
-    urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
-    transport: () => simulator.transport,
-    onRequest: () => {},
-    onClusters: (space, ids, first) => told.push(`${space} clusters ${[...ids].join()}${first ? ' first' : ''}`),
-    onListed: (space, first) => told.push(`${space} listed${first ? ' first' : ''}`),
-    ...options,
-  });
-  const spec = (changes: Partial<DatabaseSpaceSpec> = {}) => ({ ...aSpace().subject.spec, ...changes });
-  const of = (space: string) => {
-    const connection = connections.get(space);
-    if (connection === undefined) throw new Error(`${space} is not connected`);
-    return connection;
-  };
-  return { clock, simulator, connections, told, spec, of };
-}
+const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 /** A bench with a space `a/one` that was listed, of which nothing was told since. */
 async function listed() {
@@ -349,93 +320,5 @@ describe('SpaceConnections', () => {
     const connect = () => connections.connect('a/one', spec({ caBundle: base64(pem) }), TOKENS, LOGIN, '1');
     expect(connect).toThrow(message);
     expect(of('a/one')).toBe(before);
-  });
-});
-
-const base64 = (text: string) => Buffer.from(text).toString('base64');
-
-describe('SpaceConnection.serverURL()', () => {
-  it.each([
-    ['https://{host}:{port}', 'db.test:8000', 'https://db.test:8000'],
-    ['https://{host}:{port}', 'db.test', 'https://db.test:443'],
-    ['https://{host}.proxy.test/{port}', 'db:8000', 'https://db.proxy.test/8000'],
-    ['https://{host}:{port}', '[::1]:8000', 'https://[::1]:8000'],
-  ])('makes %s and %s into %s', (serverURL, address, url) => {
-    const { connections, spec, of } = bench();
-    connections.connect('a/one', spec({ serverURL }), TOKENS, LOGIN, '1');
-    expect(of('a/one').serverURL(address)).toBe(url);
-  });
-
-  it.each([['http://{host}:{port}', 'db.test:8000', 'is not https']])(
-    'refuses what %s makes of %s',
-    (serverURL, address, why) => {
-      const { connections, spec, of } = bench();
-      connections.connect('a/one', spec({ serverURL }), TOKENS, LOGIN, '1');
-      expect(() => of('a/one').serverURL(address)).toThrow(why);
-    },
-  );
-
-  it.each([
-    ...[
-      'db test:8000',
-      '127.0.0.1:9105/evil',
-      '127.0.0.1:99999',
-      'db:0',
-      'http://x',
-      'u:p@db:1',
-      '::1:80',
-      'db:1?',
-      '',
-    ],
-  ])('refuses %j, which is not a host and port, before any call', (address) => {
-    const { connections, spec, of } = bench();
-    connections.connect('a/one', spec({ serverURL: 'https://{host}:{port}' }), TOKENS, LOGIN, '1');
-    expect(() => of('a/one').serverURL(address)).toThrow('is not the host and port of a server');
-  });
-
-  it('keeps the logins of a server together', () => {
-    const { connections, spec, of } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
-    connections.connect('b/two', spec(), TOKENS, LOGIN, '1');
-    const [one, two] = [of('a/one'), of('b/two')];
-    expect(one.logins('https://db.test:1', 'orders')).toBe(two.logins('https://db.test:1', 'orders'));
-    expect(one.logins('https://db.test:1', 'orders')).not.toBe(one.logins('https://db.test:2', 'orders'));
-    expect(one.logins('https://db.test:1', 'orders')).not.toBe(one.logins('https://db.test:1', 'other'));
-  });
-
-  it('forgets the logins at former addresses of a cluster: each time that it runs again it may have others', () => {
-    const { connections, spec, of } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
-    const { logins } = of('a/one');
-    const at = (run: number) => logins(`https://db-${run}.test:1`, 'orders');
-    const former = at(0);
-    for (let run = 1; run < 100; run++) at(run);
-    const latest = Array.from({ length: 9 }, (_, index) => at(100 + index));
-    expect(latest.map((each, index) => each === at(100 + index))).toEqual(latest.map(() => true));
-    expect(at(0)).not.toBe(former);
-  });
-
-  it('finds with a List which logins to forget without reading what is known of the clusters', async () => {
-    const { connections, spec, of, simulator } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
-    const { poller, logins } = of('a/one');
-    for (const id of ['a', 'b', 'c']) {
-      simulator.deployForeign({ id });
-      logins('https://db.test:1', id);
-    }
-    const get = vi.spyOn(poller, 'get');
-    await poller.refresh();
-    expect(get).not.toHaveBeenCalled();
-  });
-
-  it('forgets the logins of clusters that are gone', async () => {
-    const { connections, spec, of, simulator } = bench();
-    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
-    simulator.deployForeign({ id: 'orders' });
-    await of('a/one').poller.refresh();
-    const [stays, goes] = ['orders', 'gone'].map((id) => of('a/one').logins('https://db.test:1', id));
-    await of('a/one').poller.refresh();
-    expect(of('a/one').logins('https://db.test:1', 'orders')).toBe(stays);
-    expect(of('a/one').logins('https://db.test:1', 'gone')).not.toBe(goes);
   });
 });
