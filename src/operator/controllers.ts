@@ -25,7 +25,7 @@ import { type KeyGate, SOON_MS } from '../runtime/controller.ts';
 import type { Priority } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import { Leaving } from './leaving.ts';
-import type { ShardedControllers } from './sharding.ts';
+import type { ShardedControllers } from './replicas/sharding.ts';
 import { type AnyController, type ControllerDependencies, Wiring } from './wiring.ts';
 
 export interface Controllers {
@@ -193,7 +193,7 @@ function controllerOfClusters(
     clusterKeys: () => clusters.store.keys(),
     cluster: (key) => clusters.store.get(key),
     claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
-    watches: (namespace) => dependencies.namespaces?.includes(namespace) !== false,
+    watches: wiring.watches,
     namespaceLabels: wiring.namespaceLabels,
     dependents: (key) => leaving.of(key),
     onDriftCorrected: (key, { field, desired, observed }) =>
@@ -221,7 +221,7 @@ function serverWorldOf(
     connections,
     cluster: (key) => clusters.store.get(key),
     clusterKeys: () => clusters.store.keys(),
-    watches: (namespace) => dependencies.namespaces?.includes(namespace) !== false,
+    watches: wiring.watches,
     namespaceLabels: wiring.namespaceLabels,
     servers: new Servers({ clock: dependencies.clock, secrets: wiring.secrets, onLoginRefused }),
     hasSpace: (key) => spaces.store.get(key) !== undefined,

@@ -1,17 +1,18 @@
-import type { Clock } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
-import { yieldToEventLoop } from '../base/pace.ts';
-import { type Random, uuid } from '../base/random.ts';
-import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
-import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
-import type { KubeApi } from '../kube/api.ts';
-import type { LeaseTimes } from '../kube/lease.ts';
-import { type ObjectKey, splitKey } from '../kube/object.ts';
-import type { KeyGate } from '../runtime/controller.ts';
-import type { Forgotten } from '../runtime/kind.ts';
-import type { WorkQueue } from '../runtime/workqueue.ts';
-import type { Informers } from './informers.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { yieldToEventLoop } from '../../base/pace.ts';
+import { type Random, uuid } from '../../base/random.ts';
+import { DATABASE_CLUSTERS } from '../../kinds/databasecluster/resource.ts';
+import { DATABASE_SPACES } from '../../kinds/databasespace/resource.ts';
+import type { KubeApi } from '../../kube/api.ts';
+import type { LeaseTimes } from '../../kube/lease.ts';
+import { type ObjectKey, splitKey } from '../../kube/object.ts';
+import type { KeyGate } from '../../runtime/controller.ts';
+import type { Forgotten } from '../../runtime/kind.ts';
+import type { WorkQueue } from '../../runtime/workqueue.ts';
+import { FIRST_LOOK_MS } from '../first-look.ts';
+import type { Informers } from '../informers.ts';
 import { Membership } from './membership.ts';
 import { type ByKind, byKind, type Outer, SHARDED, type Sharded, Shards } from './shards.ts';
 
@@ -43,8 +44,6 @@ export interface ShardingOptions extends Partial<LeaseTimes> {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** How long clusters in a shard just taken over wait for the first List of their space, as at a start. */
-const FIRST_LOOK_MS = 2_000;
 /** All keys are gone through after this many looks even if no member has changed: one may be ours since its space appeared. */
 const LOOKS_A_SWEEP = 15;
 /**
@@ -206,6 +205,7 @@ export class Sharding {
     const [ours, refused] = [this.#ours[kind], this.#refused[kind]];
     if (isOurs && (!ours.has(key) || refused.has(key))) {
       if (this.#hasMoved(kind, key)) return false;
+      // In a shard just taken over, too, clusters wait for the first List of their space.
       const delayMs = kind === 'clusters' ? FIRST_LOOK_MS : 0;
       this.#controllers?.[kind].enqueueAsNew(key, delayMs);
       // Otherwise a stalled object would rest for minutes, as at a start.

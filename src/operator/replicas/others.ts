@@ -4,11 +4,11 @@
  */
 
 import * as z from 'zod';
-import type { Clock } from '../base/clock.ts';
-import { GROUP } from '../base/group.ts';
-import { REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
-import { type AnyObject, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
-import { actsForMs, GIVEN_BACK, isFree, LEASES, leaseSpecOf } from '../kube/lease.ts';
+import type { Clock } from '../../base/clock.ts';
+import { GROUP } from '../../base/group.ts';
+import { REPLICA_LEASE_PREFIX } from '../../base/lease-names.ts';
+import { type AnyObject, isConflict, isNotFound, type KubeApi } from '../../kube/api.ts';
+import { actsForMs, GIVEN_BACK, isFree, LEASES, leaseSpecOf } from '../../kube/lease.ts';
 import type { View } from './owners.ts';
 
 /** The view that a replica acts on: identities, separated by commas. */

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
-import { cluster, space } from '../../test/support/manifests.ts';
-import { aWorldOfOperators } from '../../test/support/operators.ts';
-import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
-import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
-import { EVENTS } from '../kube/api.ts';
+import { cluster, space } from '../../../test/support/manifests.ts';
+import { aWorldOfOperators } from '../../../test/support/operators.ts';
+import { DATABASE_CLUSTERS } from '../../kinds/databasecluster/resource.ts';
+import { DATABASE_SPACES } from '../../kinds/databasespace/resource.ts';
+import { EVENTS } from '../../kube/api.ts';
 
 // The time of several operators, in minutes.
 vi.setConfig({ testTimeout: 30_000 });

@@ -1,6 +1,6 @@
-import { placeInFull } from '../kinds/databasespace/place.ts';
-import { placeNamedBy } from '../kinds/databasespace/places.ts';
-import { type KubeObject, keyOf, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
+import { placeInFull } from '../../kinds/databasespace/place.ts';
+import { placeNamedBy } from '../../kinds/databasespace/places.ts';
+import { type KubeObject, keyOf, type ObjectKey, objectKey, splitKey } from '../../kube/object.ts';
 
 export type Sharded = 'spaces' | 'clusters' | 'users' | 'databases';
 

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
-import { aReplica, aWorld, NAMESPACE, SHARDS, sorted } from '../../test/support/replicas.ts';
-import { KubeError } from '../kube/api.ts';
-import { LEASES, leaseRecord, newLease } from '../kube/lease.ts';
-import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { aReplica, aWorld, NAMESPACE, SHARDS, sorted } from '../../../test/support/replicas.ts';
+import { KubeError } from '../../kube/api.ts';
+import { LEASES, leaseRecord, newLease } from '../../kube/lease.ts';
+import { createSeededRandom } from '../../simulator/seeded-random.ts';
 import { ownerOf } from './owners.ts';
 
 // The time of many replicas, in hours.

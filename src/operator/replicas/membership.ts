@@ -12,11 +12,11 @@
  *   then it no longer acts: it stops by itself at the renew deadline, by either clock.
  */
 
-import { type Clock, sleep } from '../base/clock.ts';
-import { REPLICA_LEASE_PREFIX } from '../base/lease-names.ts';
-import { stopwatch } from '../base/stopwatch.ts';
-import { withTimeout } from '../base/with-timeout.ts';
-import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
+import { type Clock, sleep } from '../../base/clock.ts';
+import { REPLICA_LEASE_PREFIX } from '../../base/lease-names.ts';
+import { stopwatch } from '../../base/stopwatch.ts';
+import { withTimeout } from '../../base/with-timeout.ts';
+import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../../kube/api.ts';
 import {
   GIVEN_BACK,
   isFree,
@@ -26,7 +26,7 @@ import {
   leaseRecord,
   leaseSpecOf,
   newLease,
-} from '../kube/lease.ts';
+} from '../../kube/lease.ts';
 import { HELD, MEMBERS, type Other, Others, REPLICAS } from './others.ts';
 import { Owners, type View } from './owners.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { aLeader, aReplica, aWorld, LEADER, NAMESPACE, SHARDS, sorted } from '../../test/support/replicas.ts';
-import { LEASES } from '../kube/lease.ts';
-import { createSeededRandom } from '../simulator/seeded-random.ts';
+import { aLeader, aReplica, aWorld, LEADER, NAMESPACE, SHARDS, sorted } from '../../../test/support/replicas.ts';
+import { LEASES } from '../../kube/lease.ts';
+import { createSeededRandom } from '../../simulator/seeded-random.ts';
 
 // The time of many replicas, in hours.
 vi.setConfig({ testTimeout: 30_000 });
