@@ -103,7 +103,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   {
     name: 'dead-token-stays',
     about: 'After a 401 the same access token is sent again',
-    changes: [['cloud/client.ts', '      holder.tokens.drop(token);\n', '']],
+    changes: [['cloud/credentials.ts', '      holder.tokens.drop(token);\n', '']],
     hunt: ['deploy'],
   },
   {
