@@ -1,7 +1,7 @@
 import type { Mutation } from './mutate.ts';
 
 const RECONCILE = 'runtime/reconcile.ts';
-const USER = 'kinds/databaseuser/decide.ts';
+const LOGIN = 'kinds/databaseuser/login/decide-login.ts';
 
 /** Deliberate mistakes with users and databases. */
 export const ON_SERVERS: readonly Mutation[] = [
@@ -9,7 +9,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     name: 'user-promote-unverified',
     about: "A user's new password is published before the server has taken it",
     changes: [
-      [USER, "if (login.works === 'next') return", "if (login.works !== 'none') return"],
+      [LOGIN, "if (login.works === 'next') return", "if (login.works !== 'none') return"],
       [
         'kinds/databaseuser/secret/act-secret.ts',
         'if (!world.memory.wasAccepted(',
@@ -90,7 +90,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     about: "Somebody else's user gets our password, whatever adoptionPolicy says",
     changes: [
       [
-        USER,
+        LOGIN,
         "isKnown || subject.spec.adoptionPolicy === 'IfExists';",
         "isKnown || subject.spec.adoptionPolicy !== 'Always';",
       ],
