@@ -33,7 +33,7 @@ export async function createUser(work: Work, { username, password, returns }: Cr
     return;
   }
   servers.userChanged(access, username, true);
-  world.memory.created(subject, access.identity, { username, password: value });
+  world.memory.creations.made(subject, access.identity, { username, password: value });
   if (returns)
     world.onDriftCorrected(subject.key, 'username', `User "${username}" was deleted elsewhere: it was created again`);
 }
@@ -104,10 +104,10 @@ async function give(
       () => servers.asAdmin(access, call, signal),
       attempt,
     );
-    if (given.is !== 'refused') memory.gave(subject.key, login, given.is === 'taken');
+    if (given.is !== 'refused') memory.creations.gave(subject.key, login, given.is === 'taken');
     return given;
   } catch (error) {
-    if (mayHaveTaken(error)) memory.gave(subject.key, login, false);
+    if (mayHaveTaken(error)) memory.creations.gave(subject.key, login, false);
     throw error;
   }
 }

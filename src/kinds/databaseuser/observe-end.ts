@@ -8,7 +8,7 @@ import type { Work } from './work.ts';
 /** For an object that is being deleted: finds out whether the server's user is its own, by its records or by its passwords. */
 export async function observeEnd(work: Work): Promise<LoginObservation> {
   const { world, subject, access, at, signal } = work;
-  const recorded = isOurs(subject, at.identity) || world.memory.isSurelyCreated(subject, at.identity);
+  const recorded = isOurs(subject, at.identity) || world.memory.creations.isSure(subject, at.identity);
   const whose = recorded ? 'ours' : await findWhose(work);
   if (whose === 'others') return { login: 'ending', whose };
   if (await world.servers.isReserved(access, usernameOf(subject), signal)) return { login: 'reserved' };

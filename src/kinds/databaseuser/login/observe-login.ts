@@ -79,7 +79,7 @@ async function tryLogin(
   const held = [passwords.next, passwords.current].flatMap((password) =>
     password === undefined ? [] : [{ username, password }],
   );
-  if (works === 'none' && exists && !isAwaited()) memory.refused(subject.key, held);
+  if (works === 'none' && exists && !isAwaited()) memory.creations.refused(subject.key, held);
   return {
     login: 'tried',
     secretVersion: secret?.resourceVersion,
@@ -92,8 +92,8 @@ async function tryLogin(
     exists,
     isUnsent: passwords.next !== undefined && isUnsent(work, passwords.next),
     isAwaited: isAwaited(),
-    isCreated: memory.wasCreated(subject, at.identity),
-    hasLostPassword: memory.hasLostPassword(subject, at.identity, held),
+    isCreated: memory.creations.has(subject, at.identity),
+    hasLostPassword: memory.creations.hasLostPassword(subject, at.identity, held),
     asVerified: wasVerified(work, secret, passwords.current),
     content: secret === undefined ? 'asWanted' : contentOf(work, secret, noted),
     previous: await observePrevious(work, secret !== undefined),
