@@ -1,17 +1,18 @@
 import { aborted } from './base/abort.ts';
-import { type Clock, sleep } from './base/clock.ts';
+import { sleep } from './base/clock.ts';
 import { DATABASES } from './kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
+import type { SpaceConnections } from './kinds/databasespace/connection/connections.ts';
 import { DATABASE_SPACES } from './kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from './kinds/databaseuser/resource.ts';
 import { actingUnder, type OwnLease } from './operator/acting.ts';
 import { createControllers } from './operator/controllers.ts';
+import { firstLook } from './operator/first-look.ts';
 import { Gauges, observedAt } from './operator/gauges.ts';
-import { collectionsOf, createInformers } from './operator/informers.ts';
+import { collectionsOf, createInformers, type Informers } from './operator/informers.ts';
 import { RefusedLogin } from './operator/refused-login.ts';
 import type { ControllerDependencies } from './operator/wiring.ts';
 import { fencedApi, fencedTransport } from './runtime/fence.ts';
-import type { WorkQueue } from './runtime/workqueue.ts';
 
 export interface OperatorDependencies extends ControllerDependencies {
   /** How to learn about Secrets: `get` neither lists nor watches them. Default: watch. */
@@ -33,8 +34,6 @@ export interface Operator {
   fence(): string | undefined;
 }
 
-/** How long clusters wait at the start for the first look at their spaces: a cloud that hangs must not hold up everything. */
-const FIRST_LOOK_MS = 2_000;
 /** A pass that takes this long hangs: every call that it makes has a shorter limit. */
 const STUCK_MS = 15 * 60_000;
 /** How long running work may take to end after the signal. */
@@ -44,7 +43,7 @@ const EVENTS_MS = 500;
 
 /** The whole operator over its seams; production and simulation differ only in the dependencies. */
 export function createOperator(given: OperatorDependencies): Operator {
-  const { clock, log, metrics } = given;
+  const { clock, log } = given;
   const login = new RefusedLogin(clock);
   // They only read, so no fence stops them.
   const informers = createInformers({ ...given, onWatchFailure: login.failed.bind(login) });
@@ -65,18 +64,8 @@ export function createOperator(given: OperatorDependencies): Operator {
   let leadingSinceMs = clock.now();
   /** It should act, but clusters wait for the first look at their spaces. */
   let looking = false;
-  const gauges = new Gauges();
-  gauges.watch(DATABASE_SPACES.kind, informers.spaces);
-  gauges.watch(DATABASE_CLUSTERS.kind, informers.clusters);
-  gauges.watch(DATABASE_USERS.kind, informers.users);
-  gauges.watch(DATABASES.kind, informers.databases);
-  metrics.onScrape(() => ({
-    ...gauges.told(clock.now()),
-    spaces: [...connections.all()].flatMap(([key, { poller }]) =>
-      observedAt(key, poller.listedAtMs, poller.intervalMs),
-    ),
-    leader: acts(),
-  }));
+  const acts = () => leading && fence() === undefined;
+  showInMetrics(given, informers, connections, acts);
 
   /** Works until the signal aborts; running work then has some time to end. */
   async function work(signal: AbortSignal): Promise<void> {
@@ -106,7 +95,6 @@ export function createOperator(given: OperatorDependencies): Operator {
     }
   }
 
-  const acts = () => leading && fence() === undefined;
   return {
     fence,
     acts,
@@ -148,10 +136,23 @@ export function createOperator(given: OperatorDependencies): Operator {
   };
 }
 
-/** Clusters are judged by the List of their space. Before it, all that can be said is that they wait for it. */
-async function firstLook(spaces: WorkQueue, clock: Clock, signal: AbortSignal): Promise<void> {
-  const deadline = clock.monotonic() + FIRST_LOOK_MS;
-  while ((spaces.depth > 0 || spaces.inProgress.size > 0) && clock.monotonic() < deadline && !signal.aborted) {
-    await sleep(clock, 10, signal);
-  }
+/** Counts the objects as they change, and shows at each scrape what they and the spaces are like. */
+function showInMetrics(
+  { clock, metrics }: OperatorDependencies,
+  { spaces, clusters, users, databases }: Informers,
+  connections: SpaceConnections,
+  acts: () => boolean,
+): void {
+  const gauges = new Gauges();
+  gauges.watch(DATABASE_SPACES.kind, spaces);
+  gauges.watch(DATABASE_CLUSTERS.kind, clusters);
+  gauges.watch(DATABASE_USERS.kind, users);
+  gauges.watch(DATABASES.kind, databases);
+  metrics.onScrape(() => ({
+    ...gauges.told(clock.now()),
+    spaces: [...connections.all()].flatMap(([key, { poller }]) =>
+      observedAt(key, poller.listedAtMs, poller.intervalMs),
+    ),
+    leader: acts(),
+  }));
 }

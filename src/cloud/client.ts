@@ -3,16 +3,17 @@ import { Pace, type YieldNow } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import type { HttpResponse, HttpTimeouts, HttpTransport } from '../base/transport.ts';
 import { LIST_LIMITS, pagelessBody, readIfAny, readJson, shaped } from '../http/answer.ts';
-import type { Exchange, RequestRecord, Turn } from '../http/api-call.ts';
+import type { RequestRecord, Turn } from '../http/api-call.ts';
 import { ApiEndpoint } from '../http/api-endpoint.ts';
-import { ApiError, type ApiErrorKind } from '../http/api-error.ts';
+import { ApiError } from '../http/api-error.ts';
 import { BadAnswer, parseJson, type ReadElement, readSplitJson } from '../http/json-stream.ts';
 import type { Memo } from '../http/memo.ts';
 import { requestBody } from '../http/request-body.ts';
 import type { RequestLimiter } from '../http/request-limiter.ts';
 import type { SentSecrets } from '../http/sent-secrets.ts';
 import type { RateLimit } from '../http/token-bucket.ts';
-import { type CloudOperation, cloudOperations } from './operations.ts';
+import { Credentials } from './credentials.ts';
+import { cloudOperations, errorOf } from './operations.ts';
 import {
   cloneRequestSchema,
   type DeployRequest,
@@ -21,7 +22,7 @@ import {
   updateRequestSchema,
 } from './request.ts';
 import { type Cluster, clusterSchema, namedSchema, versionsSchema } from './schema.ts';
-import { type AccessLevel, type CloudCredential, isRefusedExchange, TokenSource } from './token.ts';
+import type { AccessLevel, CloudCredential } from './token.ts';
 
 export interface CloudClientOptions {
   /** https, or http to a host that the caller trusts; may hold a path. */
@@ -59,19 +60,11 @@ export interface ListedClusters<T> {
   readonly problem: ApiError | undefined;
 }
 
-interface Holder {
-  readonly level: AccessLevel;
-  readonly tokens: TokenSource;
-}
-
 /** The cloud's own limit is not documented; a 429 says if this is too much. */
 const DEFAULT_RATE_LIMIT: RateLimit = { ratePerSecond: 50, burst: 50 };
 
 /** Enough for a person to find a cluster by. */
 const MAX_SHOWN_ID = 80;
-
-/** From the least to the most powerful. */
-const LEVELS: readonly AccessLevel[] = ['read', 'write', 'admin'];
 
 /**
  * The Cluster Management API for one space, with one method per operation of the document. Every failure is an ApiError; no
@@ -83,31 +76,21 @@ const LEVELS: readonly AccessLevel[] = ['read', 'write', 'admin'];
 export class CloudClient {
   readonly #endpoint: ApiEndpoint;
   readonly #operations: ReturnType<typeof cloudOperations>;
-  readonly #holders: readonly Holder[];
+  readonly #credentials: Credentials;
   readonly #options: CloudClientOptions;
-  /** Which credential last served for a level: whether levels include the lower ones is not documented. */
-  readonly #worked = new Map<AccessLevel, Holder>();
 
   constructor({ peers = [], ...options }: CloudClientOptions) {
     // Without the peers: nothing of those that are gone is kept, except tokens still in use.
     this.#options = options;
     this.#endpoint = new ApiEndpoint({ ...options, api: 'cloud', rateLimit: options.rateLimit ?? DEFAULT_RATE_LIMIT });
     this.#operations = cloudOperations(options.teamID, options.spaceID);
-    const holders: Holder[] = [];
-    for (const level of LEVELS) {
-      const credential = options.credentials.find((candidate) => candidate.level === level);
-      if (credential === undefined) continue;
-      const known = [...holders, ...peers.flatMap((peer) => peer.#holders)];
-      const same = known.find(({ tokens }) => tokens.isOf(credential))?.tokens;
-      same?.serve(level);
-      holders.push({ level, tokens: same ?? new TokenSource(credential, options.clock) });
-    }
-    this.#holders = holders;
+    const shared = peers.map((peer) => peer.#credentials);
+    this.#credentials = new Credentials(this.#endpoint, options.credentials, shared, options.clock);
   }
 
   /** Whether there is a credential that may destroy clusters, according to the document. */
   get canDestroy(): boolean {
-    return this.#holders.some((holder) => holder.level === 'admin');
+    return this.#credentials.has('admin');
   }
 
   /**
@@ -115,29 +98,17 @@ export class CloudClient {
    * none. `unauthorized`: the credential is wrong. ("Token exchange")
    */
   async authenticate(level?: AccessLevel, signal?: AbortSignal): Promise<void> {
-    const holders = this.#holders.filter((holder) => level === undefined || holder.level === level);
-    if (holders.length === 0) {
-      const what = `there is no API token${level === undefined ? '' : ` of level ${level}`}`;
-      throw new ApiError({
-        api: 'cloud',
-        operation: 'authenticate',
-        phrase: 'exchange an API token',
-        idempotent: true,
-        kind: 'forbidden',
-        what,
-      });
-    }
-    for (const holder of holders) await holder.tokens.get(this.#endpoint, signal);
+    await this.#credentials.authenticate(level, signal);
   }
 
   /** The level of the credential whose refusal the error reports; undefined if it reports none. */
   refusedLevel(error: ApiError): AccessLevel | undefined {
-    return this.#holders.find(({ tokens }) => tokens.refusal === error)?.level;
+    return this.#credentials.refusedLevel(error);
   }
 
   /** Lets the next call try refused credentials again, even a short time later. */
   forgetRefusals(): void {
-    for (const holder of this.#holders) holder.tokens.forgetRefusal();
+    this.#credentials.forgetRefusals();
   }
 
   /**
@@ -147,7 +118,7 @@ export class CloudClient {
   async deploy(request: DeployRequest, signal?: AbortSignal, turn?: Turn): Promise<Cluster> {
     const operation = this.#operations.deploy(request.id);
     const body = requestBody('cloud', operation, deployRequestSchema, request);
-    return this.#call(operation, (response) => readCluster(response, [request.id]), signal, { body, turn });
+    return this.#credentials.call(operation, (response) => readCluster(response, [request.id]), signal, { body, turn });
   }
 
   /**
@@ -161,12 +132,12 @@ export class CloudClient {
   /** Returns the cluster, or `undefined` if the cloud does not know it or the space (404). ("Get") */
   async get(id: string, signal?: AbortSignal): Promise<Cluster | undefined> {
     const operation = this.#operations.get(id);
-    return orMissing(this.#call(operation, (response) => readCluster(response, [id]), signal));
+    return orMissing(this.#credentials.call(operation, (response) => readCluster(response, [id]), signal));
   }
 
   /** Lists all clusters of the space. `notFound`: the team or the space does not exist. ("List") */
   list(signal?: AbortSignal): Promise<readonly Cluster[]> {
-    return this.#call(this.#operations.list(), (response) => this.#readList(response, readElement), signal);
+    return this.#credentials.call(this.#operations.list(), (response) => this.#readList(response, readElement), signal);
   }
 
   /**
@@ -198,7 +169,7 @@ export class CloudClient {
       problems.length = 0;
       return memo.read(make, (read) => this.#readList(response, read));
     };
-    const clusters = await this.#call(operation, readAll, signal);
+    const clusters = await this.#credentials.call(operation, readAll, signal);
     const [first] = problems.sort();
     return { clusters, problem: first === undefined ? undefined : errorOf(operation, 'badAnswer', first) };
   }
@@ -212,7 +183,7 @@ export class CloudClient {
     const body = requestBody('cloud', operation, updateRequestSchema, request);
     const now = request.id ?? id;
     const read = (response: HttpResponse) => readIfAny(response, (any) => readCluster(any, [now]));
-    const updated = (await this.#call(operation, read, signal, { body })) ?? (await this.get(now, signal));
+    const updated = (await this.#credentials.call(operation, read, signal, { body })) ?? (await this.get(now, signal));
     if (updated === undefined)
       throw errorOf(operation, 'badAnswer', 'the answer is empty, and there is no such cluster');
     return updated;
@@ -220,19 +191,19 @@ export class CloudClient {
 
   /** What a second call does is not documented: look at the status first. ("Suspend and Resume") */
   async suspend(id: string, signal?: AbortSignal): Promise<Cluster> {
-    return this.#call(this.#operations.suspend(id), (response) => readCluster(response, [id]), signal);
+    return this.#credentials.call(this.#operations.suspend(id), (response) => readCluster(response, [id]), signal);
   }
 
   /** What a second call does is not documented: look at the status first. ("Suspend and Resume") */
   async resume(id: string, signal?: AbortSignal): Promise<Cluster> {
-    return this.#call(this.#operations.resume(id), (response) => readCluster(response, [id]), signal);
+    return this.#credentials.call(this.#operations.resume(id), (response) => readCluster(response, [id]), signal);
   }
 
   /** Creates a cluster with the data of another. Not idempotent; the document names no answer for an id in use: look first. ("Clone") */
   async clone(id: string, newID: string, signal?: AbortSignal): Promise<Cluster> {
     const operation = this.#operations.clone(id, newID);
     const body = requestBody('cloud', operation, cloneRequestSchema, { id: newID });
-    return this.#call(operation, (response) => readCluster(response, [newID]), signal, { body });
+    return this.#credentials.call(operation, (response) => readCluster(response, [newID]), signal, { body });
   }
 
   /**
@@ -241,119 +212,19 @@ export class CloudClient {
    */
   async destroy(id: string, signal?: AbortSignal): Promise<Cluster | undefined> {
     const operation = this.#operations.destroy(id);
-    return orMissing(this.#call(operation, (response) => readCluster(response, [id]), signal));
+    return orMissing(this.#credentials.call(operation, (response) => readCluster(response, [id]), signal));
   }
 
   /** Lists the versions that can be deployed, in the cloud's order. ("List versions") */
   async versions(signal?: AbortSignal): Promise<readonly string[]> {
     const read = async (response: HttpResponse) => (await readJson(response, versionsSchema)).availableVersions;
-    return this.#call(this.#operations.versions(), read, signal);
+    return this.#credentials.call(this.#operations.versions(), read, signal);
   }
 
   async #readList<T>(response: HttpResponse, read: ReadElement<T>): Promise<readonly T[]> {
     const pace = new Pace(this.#options.clock, this.#options.yieldNow);
     return (await readSplitJson(pagelessBody(response), LIST_LIMITS, pace, read)).elements;
   }
-
-  async #call<T>(
-    operation: CloudOperation,
-    read: (response: HttpResponse) => Promise<T>,
-    signal: AbortSignal | undefined,
-    more: Exchange = {},
-  ): Promise<T> {
-    const refused = new Map<AccessLevel, ApiError>();
-    const tried = new Set<TokenSource>();
-    for (const holder of this.#candidates(operation)) {
-      if (tried.has(holder.tokens)) continue;
-      tried.add(holder.tokens);
-      try {
-        const result = await this.#callAs(holder, operation, read, signal, more);
-        this.#worked.set(operation.level, holder);
-        return result;
-      } catch (error) {
-        if (!(error instanceof ApiError) || !(error.kind === 'forbidden' || isRefusedExchange(error))) throw error;
-        refused.set(holder.level, error);
-      }
-    }
-    // The error of the level that should serve: the others only stood in for it.
-    const least = LEVELS.find((level) => refused.has(level));
-    throw (least && refused.get(least)) ?? this.#forbidden(operation);
-  }
-
-  /** The credentials that may serve; the one that did last is first. */
-  #candidates(operation: CloudOperation): readonly Holder[] {
-    const least = LEVELS.indexOf(operation.level);
-    const sufficient = this.#holders.filter((holder) => LEVELS.indexOf(holder.level) >= least);
-    const worked = this.#worked.get(operation.level);
-    return worked === undefined ? sufficient : [worked, ...sufficient.filter((holder) => holder !== worked)];
-  }
-
-  async #callAs<T>(
-    holder: Holder,
-    operation: CloudOperation,
-    read: (response: HttpResponse) => Promise<T>,
-    signal: AbortSignal | undefined,
-    more: Exchange,
-  ): Promise<T> {
-    const askedAt = this.#options.clock.monotonic();
-    const send = async (token: string) => {
-      const headers = { authorization: `Bearer ${token}` };
-      const exchange = { ...more, headers, signal, askedAt, secrets: [token, ...this.#secrets()] };
-      try {
-        const result = await this.#endpoint.call(operation, exchange, read);
-        holder.tokens.worked();
-        return result;
-      } catch (error) {
-        // Any answer other than 401 shows that the access token is valid.
-        if (error instanceof ApiError && error.status !== undefined && error.status !== 401) holder.tokens.worked();
-        throw error;
-      }
-    };
-    const token = await holder.tokens.get(this.#endpoint, signal);
-    try {
-      return await send(token);
-    } catch (error) {
-      if (!isUnauthorized(error)) throw error;
-      holder.tokens.drop(token);
-    }
-    const renewed = await holder.tokens.get(this.#endpoint, signal);
-    try {
-      return await send(renewed);
-    } catch (error) {
-      throw isUnauthorized(error) && holder.tokens.wasRefusedAtOnce() ? endedEarly(operation, error) : error;
-    }
-  }
-
-  /** For every call: a server may know them from an earlier one. */
-  #secrets(): readonly string[] {
-    return this.#options.credentials.map((credential) => credential.clientSecret);
-  }
-
-  #forbidden(operation: CloudOperation): ApiError {
-    const levels = LEVELS.slice(LEVELS.indexOf(operation.level)).join(' or ');
-    return errorOf(operation, 'forbidden', `not sent, because there is no API token of level ${levels}`);
-  }
-}
-
-function errorOf(
-  { name, phrase, idempotent }: CloudOperation,
-  kind: ApiErrorKind,
-  what: string,
-  answer: Partial<Pick<ApiError, 'status' | 'code' | 'serverMessage'>> = {},
-): ApiError {
-  const { status, code, serverMessage } = answer;
-  return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind, what, status, code, serverMessage });
-}
-
-function isUnauthorized(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.kind === 'unauthorized';
-}
-
-/** The API token is not wrong, as it was just exchanged. Somebody else's exchange of it may have ended the access token. */
-function endedEarly(operation: CloudOperation, refusal: ApiError): ApiError {
-  const what =
-    'the access token was refused, though it was exchanged a moment ago: where something else uses the same API token, each may end the access token of the other';
-  return errorOf(operation, 'unavailable', what, refusal);
 }
 
 /** One cluster of a List. */

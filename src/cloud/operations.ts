@@ -1,5 +1,6 @@
 import { quoted } from '../base/printable.ts';
 import type { Operation } from '../http/api-call.ts';
+import { ApiError, type ApiErrorKind } from '../http/api-error.ts';
 import type { AccessLevel } from './token.ts';
 
 /** An operation of the document, with the access level it needs ("Endpoints"). */
@@ -97,4 +98,15 @@ export function cloudOperations(teamID: string, spaceID: string) {
       routine: true,
     }),
   };
+}
+
+/** A failure that is found here, not by the exchange itself. `answer`: what the cloud said, if anything. */
+export function errorOf(
+  { name, phrase, idempotent }: CloudOperation,
+  kind: ApiErrorKind,
+  what: string,
+  answer: Partial<Pick<ApiError, 'status' | 'code' | 'serverMessage'>> = {},
+): ApiError {
+  const { status, code, serverMessage } = answer;
+  return new ApiError({ api: 'cloud', operation: name, phrase, idempotent, kind, what, status, code, serverMessage });
 }

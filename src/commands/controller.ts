@@ -6,7 +6,7 @@ import { listenErrorMessage } from '../base/listen-error.ts';
 import { createLog, type Log } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { type Config, ConfigError, FLAGS, parseConfig, variableOf } from '../config.ts';
-import { connectionGuard, LOOPBACK_NETWORKS, type UrlPolicy } from '../kinds/databasespace/url-policy.ts';
+import { connectionGuard, LOOPBACK_NETWORKS, type UrlPolicy } from '../kinds/databasespace/connection/url-policy.ts';
 import { type KubeApi, NAMESPACES, type Resource } from '../kube/api.ts';
 import { loadKubeConnection } from '../kube/connection/config.ts';
 import type { KubeConnection } from '../kube/connection/connection.ts';

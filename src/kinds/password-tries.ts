@@ -34,7 +34,7 @@ interface Refused {
 }
 
 /** A login at one server of one cluster: other servers know nothing of what this one took. */
-interface LoginAt extends Login {
+export interface LoginAt extends Login {
   readonly where: string;
 }
 

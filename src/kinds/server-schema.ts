@@ -16,17 +16,37 @@ export function isIdentifier(name: string): boolean {
   return identifier.test(name);
 }
 
+/** How messages about a name call things. */
+interface NameWords {
+  /** Such as `a user`. */
+  readonly thing: string;
+  /** What to create instead. */
+  readonly instead: string;
+  /** The name's field in the spec. */
+  readonly field: string;
+}
+
+/**
+ * Returns why nothing on a server can have this name; undefined: something can. The API server checks most of it, but not for older
+ * objects. `isThere`: the object has something of that name, so the server is known to accept it.
+ */
+export function refusalOfServerName(
+  name: string,
+  isThere: boolean,
+  { thing, instead, field }: NameWords,
+): string | undefined {
+  if (!isIdentifier(name))
+    return `"${name}" cannot be the name of ${thing}: it must begin with a letter or underscore, followed by letters, digits, underscores and hyphens. Create ${instead} with spec.${field}`;
+  if (isThere || isComposed(name)) return undefined;
+  return `"${name}" has letters that are written as several characters, such as e and an accent; a server may join them and then not find the name: create another object with spec.${field} in Unicode's composed form (NFC)`;
+}
+
 /**
  * Whether the name is in Unicode's composed form (NFC). Some servers compose names, others do not, so a name in another form
  * is found on some only. The API server has no rule for this.
  */
-export function isComposed(name: string): boolean {
+function isComposed(name: string): boolean {
   return name === name.normalize();
-}
-
-/** The message about a name that is not composed. `field`: its field in the spec. */
-export function notComposed(name: string, field: string): string {
-  return `"${name}" has letters that are written as several characters, such as e and an accent; a server may join them and then not find the name: create another object with spec.${field} in Unicode's composed form (NFC)`;
 }
 
 /** The name of a user or database, such as `example`. `more`: further rules, which a later `.meta()` would replace. */

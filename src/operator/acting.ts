@@ -7,7 +7,7 @@ import type { LeaseTimes } from '../kube/lease.ts';
 import { LeaderElector } from '../runtime/leader-election.ts';
 import type { Share } from './controllers.ts';
 import type { Informers } from './informers.ts';
-import { type ShardedControllers, Sharding } from './sharding.ts';
+import { type ShardedControllers, Sharding } from './replicas/sharding.ts';
 
 /** The Lease to act under. */
 export interface OwnLease extends Partial<LeaseTimes> {

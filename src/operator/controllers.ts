@@ -8,12 +8,12 @@ import { wishesCount } from '../kinds/databasecluster/existence/claimants.ts';
 import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
 import { concerns, neededSpace, SpaceMembers, spaceAndIDOf } from '../kinds/databasecluster/records.ts';
 import { CLUSTER_LEFT, ClusterMemory } from '../kinds/databasecluster/world.ts';
-import { SpaceConnections } from '../kinds/databasespace/connection.ts';
+import { SpaceConnections } from '../kinds/databasespace/connection/connections.ts';
 import { databaseSpaceKind } from '../kinds/databasespace/index.ts';
 import { SpacePlaces } from '../kinds/databasespace/places.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserKind } from '../kinds/databaseuser/index.ts';
-import { concerns as userConcerns } from '../kinds/databaseuser/records.ts';
+import { claimReference as userClaim, concerns as userConcerns } from '../kinds/databaseuser/records.ts';
 import { USER_LEFT, UserMemory } from '../kinds/databaseuser/world.ts';
 import { Elapsed } from '../kinds/elapsed.ts';
 import type { ServerWorld } from '../kinds/server/access.ts';
@@ -25,7 +25,7 @@ import { type KeyGate, SOON_MS } from '../runtime/controller.ts';
 import type { Priority } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import { Leaving } from './leaving.ts';
-import type { ShardedControllers } from './sharding.ts';
+import type { ShardedControllers } from './replicas/sharding.ts';
 import { type AnyController, type ControllerDependencies, Wiring } from './wiring.ts';
 
 export interface Controllers {
@@ -193,7 +193,7 @@ function controllerOfClusters(
     clusterKeys: () => clusters.store.keys(),
     cluster: (key) => clusters.store.get(key),
     claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
-    watches: (namespace) => dependencies.namespaces?.includes(namespace) !== false,
+    watches: wiring.watches,
     namespaceLabels: wiring.namespaceLabels,
     dependents: (key) => leaving.of(key),
     onDriftCorrected: (key, { field, desired, observed }) =>
@@ -221,7 +221,7 @@ function serverWorldOf(
     connections,
     cluster: (key) => clusters.store.get(key),
     clusterKeys: () => clusters.store.keys(),
-    watches: (namespace) => dependencies.namespaces?.includes(namespace) !== false,
+    watches: wiring.watches,
     namespaceLabels: wiring.namespaceLabels,
     servers: new Servers({ clock: dependencies.clock, secrets: wiring.secrets, onLoginRefused }),
     hasSpace: (key) => spaces.store.get(key) !== undefined,
@@ -240,7 +240,7 @@ function controllerOfUsers({ share, dependencies, informers, wiring }: Setting, 
     memory: new UserMemory((key) => share.actsSinceMs('users', key)),
     user: (key) => users.store.get(key),
     claimants: (cluster, username): Iterable<ObjectKey> =>
-      controller.references.dependents(`users/${cluster}/${username}`),
+      controller.references.dependents(userClaim(cluster, username)),
     onDriftCorrected: wiring.driftCorrected('DatabaseUser', users),
     onLeft: wiring.warn('DatabaseUser', USER_LEFT, users),
   });

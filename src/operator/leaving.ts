@@ -38,16 +38,17 @@ export class Leaving {
   ): void {
     const [was, is] = [endsOn(before), endsOn(after)];
     if (was?.cluster === is?.cluster && was?.leaves === is?.leaves) return;
-    const concerned = [...new Set([was?.cluster, is?.cluster])].filter((cluster) => cluster !== undefined);
-    const had = concerned.map((cluster) => this.has(cluster));
+    const clusters = new Set([was, is].flatMap((ends) => ends?.cluster ?? []));
+    const hadSome = new Set([...clusters].filter((cluster) => this.has(cluster)));
     if (was?.leaves && before !== undefined) this.#going.delete(was.cluster, nameOf(before));
     else if (was !== undefined) this.#count(was.cluster, -1);
     if (is?.leaves && after !== undefined) this.#going.add(is.cluster, nameOf(after));
     else if (is !== undefined) this.#count(is.cluster, 1);
-    concerned.forEach((cluster, index) => {
-      const isGoing = (was?.leaves && was.cluster === cluster) || (is?.leaves && is.cluster === cluster);
-      if (isGoing || this.has(cluster) !== had[index]) this.#onChange(cluster, isGoing === true);
-    });
+    for (const cluster of clusters) {
+      const isGoing = [was, is].some((ends) => ends?.cluster === cluster && ends.leaves);
+      const isFirstOrLast = this.has(cluster) !== hadSome.has(cluster);
+      if (isGoing || isFirstOrLast) this.#onChange(cluster, isGoing);
+    }
   }
 
   #count(cluster: ObjectKey, by: 1 | -1): void {

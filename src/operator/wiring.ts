@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import type { HttpTransport } from '../base/transport.ts';
-import type { UrlPolicy } from '../kinds/databasespace/url-policy.ts';
+import type { UrlPolicy } from '../kinds/databasespace/connection/url-policy.ts';
 import { FinalizerIndex } from '../kinds/finalizer-index.ts';
 import { createSecrets, type Secrets } from '../kinds/secrets.ts';
 import { type AnyObject, type KubeApi, NAMESPACES } from '../kube/api.ts';
@@ -167,6 +167,9 @@ export class Wiring {
       if (object !== undefined) this.#recorder.record(object, { status: 'False', reason, message }, true);
     };
   }
+
+  /** For a kind's world: whether objects in the namespace are seen. */
+  readonly watches = (namespace: string): boolean => this.#dependencies.namespaces?.includes(namespace) !== false;
 
   /** For a kind's world: returns the labels that decide whom a selector admits. */
   readonly namespaceLabels = async (name: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>> =>

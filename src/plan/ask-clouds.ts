@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../base/errors.ts';
 import type { Cluster } from '../cloud/schema.ts';
+import { refusalOfURL, type UrlPolicy } from '../kinds/databasespace/connection/url-policy.ts';
 import { placeOf } from '../kinds/databasespace/place.ts';
 import type { DatabaseSpaceSpec } from '../kinds/databasespace/schema.ts';
-import { refusalOfURL, type UrlPolicy } from '../kinds/databasespace/url-policy.ts';
 import { SECRETS } from '../kube/api.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
 import { cloudOf, type SpaceDependencies } from '../plugin/space.ts';

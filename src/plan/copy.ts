@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { adminSecretName } from '../kinds/databasecluster/identity.ts';
-import { newSecret, wantedSecret } from '../kinds/databaseuser/content.ts';
+import { newSecret, wantedSecret } from '../kinds/databaseuser/secret/content.ts';
 import { MANAGED_BY, type NewSecret, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
 import type { AnyObject, Resource } from '../kube/api.ts';
 import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../kube/api.ts';

@@ -1,4 +1,4 @@
-import { refusalOfURL, type UrlPolicy } from '../kinds/databasespace/url-policy.ts';
+import { refusalOfURL, type UrlPolicy } from '../kinds/databasespace/connection/url-policy.ts';
 import { findStatusCondition } from '../kube/condition.ts';
 import { clustersOf, type PlannedObject, spacesOf } from './objects.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { ServerClient } from '../database/client.ts';
-import { hashOf, schemaDigest } from '../kinds/database/schema-plan.ts';
+import { hashOf, schemaDigest } from '../kinds/database/sources/schema-digest.ts';
 import type { Login } from '../kinds/secrets.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { keyOf, type ObjectKey, objectKey } from '../kube/object.ts';

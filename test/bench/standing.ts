@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { generatePassword, systemRandom } from '../../src/base/random.ts';
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
-import { newSecret, SECRET_ANNOTATIONS, wantedSecret } from '../../src/kinds/databaseuser/content.ts';
 import { DATABASE_USERS } from '../../src/kinds/databaseuser/resource.ts';
 import { databaseUserDefinition } from '../../src/kinds/databaseuser/schema.ts';
+import { SECRET_ANNOTATIONS } from '../../src/kinds/databaseuser/secret/annotations.ts';
+import { newSecret, wantedSecret } from '../../src/kinds/databaseuser/secret/content.ts';
 import { type AnyObject, type Resource, SECRETS } from '../../src/kube/api.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { etcdSocket } from '../../tools/control-plane/components.ts';

@@ -5,7 +5,7 @@ import { DATABASES } from '../../src/kinds/database/resource.ts';
 import { DatabaseMemory } from '../../src/kinds/database/world.ts';
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
-import type { SpaceConnections } from '../../src/kinds/databasespace/connection.ts';
+import type { SpaceConnections } from '../../src/kinds/databasespace/connection/connections.ts';
 import { databaseUserKind } from '../../src/kinds/databaseuser/index.ts';
 import { DATABASE_USERS } from '../../src/kinds/databaseuser/resource.ts';
 import { UserMemory } from '../../src/kinds/databaseuser/world.ts';

@@ -55,7 +55,7 @@ export const OF_PROMISES: readonly Mutation[] = [
     about: 'Each DatabaseSpace lists its space by itself, even if another one names the same',
     changes: [
       [
-        'kinds/databasespace/connection.ts',
+        'kinds/databasespace/connection/connections.ts',
         'digestOfSettings({ baseURL, teamID, spaceID, ca, credentials });',
         'digestOfSettings({ baseURL, teamID, spaceID, ca, credentials, space });',
       ],
@@ -103,7 +103,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   {
     name: 'dead-token-stays',
     about: 'After a 401 the same access token is sent again',
-    changes: [['cloud/client.ts', '      holder.tokens.drop(token);\n', '']],
+    changes: [['cloud/credentials.ts', '      holder.tokens.drop(token);\n', '']],
     hunt: ['deploy'],
   },
   {

@@ -1,7 +1,7 @@
 import type { Mutation } from './mutate.ts';
 
 const ACTING = 'operator/acting.ts';
-const MEMBERSHIP = 'operator/membership.ts';
+const MEMBERSHIP = 'operator/replicas/membership.ts';
 
 /** Deliberate mistakes with the Lease, or with how replicas share spaces. */
 export const OF_REPLICAS: readonly Mutation[] = [
@@ -64,7 +64,7 @@ export const OF_REPLICAS: readonly Mutation[] = [
     about: 'A replica counts as dead as soon as one look at its Lease finds no renewal',
     changes: [
       [
-        'operator/others.ts',
+        'operator/replicas/others.ts',
         'const isOver = now - other.since >= other.durationMs;',
         'const isOver = now - other.since >= other.durationMs / 15;',
       ],

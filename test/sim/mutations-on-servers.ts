@@ -1,7 +1,7 @@
 import type { Mutation } from './mutate.ts';
 
 const RECONCILE = 'runtime/reconcile.ts';
-const USER = 'kinds/databaseuser/decide.ts';
+const LOGIN = 'kinds/databaseuser/login/decide-login.ts';
 
 /** Deliberate mistakes with users and databases. */
 export const ON_SERVERS: readonly Mutation[] = [
@@ -9,9 +9,9 @@ export const ON_SERVERS: readonly Mutation[] = [
     name: 'user-promote-unverified',
     about: "A user's new password is published before the server has taken it",
     changes: [
-      [USER, "if (login.works === 'next') return", "if (login.works !== 'none') return"],
+      [LOGIN, "if (login.works === 'next') return", "if (login.works !== 'none') return"],
       [
-        'kinds/databaseuser/act-secret.ts',
+        'kinds/databaseuser/secret/act-secret.ts',
         'if (!world.memory.wasAccepted(',
         'if (subject.deleting && !world.memory.wasAccepted(',
       ],
@@ -90,7 +90,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     about: "Somebody else's user gets our password, whatever adoptionPolicy says",
     changes: [
       [
-        USER,
+        LOGIN,
         "isKnown || subject.spec.adoptionPolicy === 'IfExists';",
         "isKnown || subject.spec.adoptionPolicy !== 'Always';",
       ],
@@ -152,7 +152,7 @@ export const ON_SERVERS: readonly Mutation[] = [
       'An object is released after one look that does not find the database, which the server refuses to delete now',
     changes: [
       [
-        'kinds/database/observe.ts',
+        'kinds/database/exists.ts',
         '|| world.servers.listsDatabase(access, name, signal)',
         '|| world.servers === undefined',
       ],
@@ -205,7 +205,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     name: 'claims-without-namespaces',
     about: 'Users on two clusters of the same name in different namespaces count as one',
     changes: [
-      ['kinds/databaseuser/records.ts', '{clusterKeyOf(subject)}', '{subject.spec.clusterRef.name}'],
+      ['kinds/databaseuser/records.ts', 'Reference(clusterKeyOf(subject),', 'Reference(subject.spec.clusterRef.name,'],
       ['kinds/databaseuser/observe.ts', 'world.claimants(access.clusterKey,', 'world.claimants(access.clusterName,'],
     ],
     hunt: ['grant-withdrawn'],
@@ -235,7 +235,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     about: 'The Secret of a user is written into the namespace of its cluster',
     changes: [
       [
-        'kinds/databaseuser/act-secret.ts',
+        'kinds/databaseuser/secret/act-secret.ts',
         'return create(world, namespace, name, newSecret(wanted));',
         'return create(world, subject.spec.clusterRef.namespace ?? namespace, name, newSecret(wanted));',
       ],
@@ -258,8 +258,8 @@ export const ON_SERVERS: readonly Mutation[] = [
     name: 'secret-without-owner',
     about: 'The Secret of a user stays after its object is gone',
     changes: [
-      ['kinds/databaseuser/content.ts', 'ownerReferences: [owner], type', 'ownerReferences: [], type'],
-      ['kinds/databaseuser/content.ts', 'ownersOf(secret, wanted.owner);', 'undefined;'],
+      ['kinds/databaseuser/secret/content.ts', 'ownerReferences: [owner], type', 'ownerReferences: [], type'],
+      ['kinds/databaseuser/secret/changes.ts', 'ownersOf(secret, wanted.owner);', 'undefined;'],
     ],
     hunt: ['user-delete'],
   },
@@ -268,7 +268,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     about: 'The Secret of a user that was created again is deleted with the former object',
     changes: [
       [
-        'kinds/databaseuser/content.ts',
+        'kinds/databaseuser/secret/changes.ts',
         'isDeepStrictEqual(identityOf(each), identityOf(owner))',
         'isDeepStrictEqual(identityOf(each), identityOf({ ...owner, uid: each.uid }))',
       ],

@@ -382,7 +382,7 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'An annotation of a Secret contains its password',
     changes: [
       [
-        'kinds/databaseuser/content.ts',
+        'kinds/databaseuser/secret/content.ts',
         '[SECRET_ANNOTATIONS.passwordChangedAt]: changedAt',
         '[SECRET_ANNOTATIONS.passwordChangedAt]: current ?? changedAt',
       ],

@@ -3,7 +3,7 @@ import { type Place, placeInFull } from '../../src/kinds/databasespace/place.ts'
 import { EVENTS, SECRETS } from '../../src/kube/api.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { objectKey } from '../../src/kube/object.ts';
-import { ownerOf } from '../../src/operator/owners.ts';
+import { ownerOf } from '../../src/operator/replicas/owners.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Effect } from './faults.ts';
 import type { Process } from './process.ts';

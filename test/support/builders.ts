@@ -8,7 +8,7 @@ import type {
 } from '../../src/kinds/databasecluster/observation.ts';
 import { CLUSTER_FINALIZER } from '../../src/kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
-import type { CloudSeen, SpaceObservation, SpaceSubject } from '../../src/kinds/databasespace/observe.ts';
+import type { CloudSeen, SpaceObservation, SpaceSubject } from '../../src/kinds/databasespace/observation.ts';
 import type { Place } from '../../src/kinds/databasespace/place.ts';
 import { databaseSpaceDefinition } from '../../src/kinds/databasespace/schema.ts';
 import type { Condition } from '../../src/kube/condition.ts';

@@ -284,3 +284,9 @@ function outsiderWith(send: Send, token: string): Outsider {
     },
   };
 }
+
+/** Calls since the last look that may change something on the server. */
+export function changing(bench: DatabaseBench): readonly string[] {
+  const reads = ['signIn', 'listDatabases', 'getDatabase', 'getSchema'];
+  return bench.takeCalls().filter((call) => !reads.includes(call));
+}

@@ -2,7 +2,8 @@ import { GROUP } from '../../src/base/group.ts';
 import type { DatabaseObservation, DatabaseSeen, DatabaseSubject } from '../../src/kinds/database/observation.ts';
 import { DATABASE_FINALIZER } from '../../src/kinds/database/resource.ts';
 import { databaseDefinition } from '../../src/kinds/database/schema.ts';
-import { hashOf, type SourceSeen } from '../../src/kinds/database/schema-plan.ts';
+import { hashOf } from '../../src/kinds/database/sources/schema-digest.ts';
+import type { SourceSeen } from '../../src/kinds/database/sources/schema-plan.ts';
 import type { Condition } from '../../src/kube/condition.ts';
 import { CREATED_AT } from './builders.ts';
 

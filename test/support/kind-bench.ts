@@ -4,7 +4,7 @@ import { databaseClusterKind } from '../../src/kinds/databasecluster/index.ts';
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
 import { type DatabaseClusterStatus, databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
 import { ClusterMemory, type ClusterWorld } from '../../src/kinds/databasecluster/world.ts';
-import { SpaceConnections } from '../../src/kinds/databasespace/connection.ts';
+import { SpaceConnections } from '../../src/kinds/databasespace/connection/connections.ts';
 import type { DatabaseSpaceSpec } from '../../src/kinds/databasespace/schema.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
 import { createSecrets, type Login } from '../../src/kinds/secrets.ts';

@@ -1,7 +1,7 @@
 import { sleep } from '../../src/base/clock.ts';
 import type { KubeApi } from '../../src/kube/api.ts';
 import { LEASES } from '../../src/kube/lease.ts';
-import { Membership } from '../../src/operator/membership.ts';
+import { Membership } from '../../src/operator/replicas/membership.ts';
 import { LeaderElector } from '../../src/runtime/leader-election.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
 import { type VirtualClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';

@@ -5,7 +5,7 @@ import { DIALECTS } from '../../simulator/dialect.ts';
 import { actOnDatabase } from './act.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
 import { databaseDefinition } from './schema.ts';
-import { runInTransaction } from './transaction.ts';
+import { runInTransaction } from './sources/transaction.ts';
 
 const { signal } = new AbortController();
 
@@ -46,7 +46,14 @@ describe.each(DIALECTS)('In dialect %s, sources that should stay', (dialect) => 
     const texts = ['define entity person;', 'define entity company sub nothing;', 'define entity city;'].map(
       (text, index) => ({ source: `inline/${index}`, hash: '', text }),
     );
-    const refusal = await runInTransaction(bench.world(), await bench.place(), 'orders', texts, 'commit', signal);
+    const work = {
+      world: bench.world(),
+      subject: subjectOf(bench, false),
+      access: await bench.place(),
+      name: 'orders',
+      signal,
+    };
+    const refusal = await runInTransaction(work, texts, 'commit');
     expect(refusal).toMatchObject({ source: 'inline/1' });
     expect(bench.schema()).toBe(before);
     expect(bench.takeCalls().filter((call) => call === 'query')).toHaveLength(2);

@@ -1,14 +1,15 @@
 import { messageOf, TransientError } from '../../base/errors.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { confirm } from '../confirm.ts';
-import { type OpenServer, serverAccess } from '../server/access.ts';
-import { isAbsentFromServer } from '../server/servers.ts';
-import { applySchema, trySchema } from './act-sources.ts';
+import { serverAccess } from '../server/access.ts';
+import { isAbsentFromServer, stillShown } from '../server/servers.ts';
+import { existsByGet, existsByGetOrList } from './exists.ts';
 import type { DatabaseStep, DatabaseSubject } from './observation.ts';
-import { existsByGet, existsByGetOrList } from './observe.ts';
 import { type DatabaseStatusPatch, NO_SCHEMA } from './present.ts';
 import { isMadeForAnother } from './records.ts';
 import { DATABASES } from './resource.ts';
+import { applySchema, trySchema } from './sources/act-sources.ts';
+import type { Work } from './work.ts';
 import type { DatabaseWorld } from './world.ts';
 
 /** Carries out one step. */
@@ -26,15 +27,16 @@ export async function actOnDatabase(
   const access = await serverAccess(world, subject, signal);
   if (access.server !== 'open' || access.identity !== step.identity)
     throw new TransientError('WaitingForCluster', 'The DatabaseCluster changed meanwhile: Mooring checks it again');
+  const work: Work = { world, subject, access, name: step.name, signal };
   switch (step.do) {
     case 'CreateDatabase':
-      return create(world, subject, access, step.name, signal, keep);
+      return create(work, keep);
     case 'DeleteDatabase':
-      return remove(world, subject, access, step.name, signal);
+      return remove(work);
     case 'TrySchema':
-      return trySchema(world, subject, access, step, signal);
+      return trySchema(work, step.plan);
     case 'ApplySchema':
-      return applySchema(world, subject, access, step, signal);
+      return applySchema(work, step.plan);
     default:
       return step satisfies never;
   }
@@ -46,21 +48,15 @@ export async function actOnDatabase(
  * one of several objects may make the call. A refusal removes the operation from the status: if it stayed, a later process would
  * take a database that somebody else creates for ours.
  */
-async function create(
-  world: DatabaseWorld,
-  subject: DatabaseSubject,
-  access: OpenServer,
-  name: string,
-  signal: AbortSignal,
-  keep: (facts: DatabaseStatusPatch) => void,
-): Promise<DatabaseStatusPatch> {
+async function create(work: Work, keep: (facts: DatabaseStatusPatch) => void): Promise<DatabaseStatusPatch> {
+  const { world, subject, access, name, signal } = work;
   const { operation } = subject.status;
   if (operation === undefined) throw new Error(`Creating database "${name}" was not written down first`);
   await confirm(world.api, DATABASES, subject, signal);
   const { memory, clock, servers } = world;
   const { attempts } = memory;
   const first = attempts.neverMade(subject.key, operation);
-  if (first && (await existsByGet(world, access, name, signal))) return { operation: null };
+  if (first && (await existsByGet(work))) return { operation: null };
   try {
     const isMade = await servers.asAdmin(
       access,
@@ -77,36 +73,27 @@ async function create(
   } catch (error) {
     if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
     const isInvalid = error instanceof ApiError && error.kind === 'invalid';
-    if (!isInvalid || !(await existsByGet(world, access, name, signal))) throw error;
+    if (!isInvalid || !(await existsByGet(work))) throw error;
     // Refused because it exists: by an earlier attempt, if there may have been one.
     return {};
   }
   // Ready will say that it exists, and nobody looks again for minutes: so look now.
-  if (await existsByGet(world, access, name, signal))
-    return { ...NO_SCHEMA, name, cluster: access.identity, operation: null };
+  if (await existsByGet(work)) return { ...NO_SCHEMA, name, cluster: access.identity, operation: null };
   const message = `The server said that it created database "${name}", but does not show it yet: Mooring tries again. If this persists, check the server`;
   throw new TransientError('CreatingDatabase', message);
 }
 
-async function remove(
-  world: DatabaseWorld,
-  subject: DatabaseSubject,
-  access: OpenServer,
-  name: string,
-  signal: AbortSignal,
-): Promise<undefined> {
+async function remove(work: Work): Promise<undefined> {
+  const { world, subject, access, name, signal } = work;
   await confirm(world.api, DATABASES, subject, signal);
   const { servers } = world;
   const askedAt = world.clock.monotonic();
   try {
     await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal, askedAt), signal);
   } catch (error) {
-    if (await isAbsentFromServer(error, () => existsByGetOrList(world, access, name, signal))) return;
+    if (await isAbsentFromServer(error, () => existsByGetOrList(work))) return;
     const message = `The server does not delete database "${name}" now, as is usual while transactions are open: Mooring tries again. ${messageOf(error)}`;
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }
-  // Once the object is gone, nobody can look any more: so look for the database, whatever the answer says.
-  if (!(await existsByGet(world, access, name, signal))) return;
-  const message = `The server said that it deleted database "${name}", but still shows it: Mooring tries again. If this persists, check the server`;
-  throw new TransientError('UpdateNotApplied', message);
+  if (await existsByGet(work)) throw stillShown(`database "${name}"`);
 }

@@ -12,7 +12,8 @@ import {
 } from '../../../test/support/database-builders.ts';
 import { decideDatabase } from './decide.ts';
 import type { DatabaseObservation } from './observation.ts';
-import { hashOf, planSchema } from './schema-plan.ts';
+import { hashOf } from './sources/schema-digest.ts';
+import { planSchema } from './sources/schema-plan.ts';
 
 const decide = ({ subject }: DatabaseBuilder, seen: DatabaseObservation) => decideDatabase(subject, seen, NOW_MS);
 const stalledSlowly = (reason: string) => ({

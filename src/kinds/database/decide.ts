@@ -2,9 +2,9 @@ import { stalled } from '../../kube/summary.ts';
 import { withoutServer } from '../server/dependents.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideExistence } from './decide-existence.ts';
-import { decideSchema } from './decide-sources.ts';
 import { type DatabaseObservation, type DatabaseSeen, type DatabaseSubject, refusalOfName } from './observation.ts';
 import { type DatabaseDecision, type Rule, schemaPending } from './present.ts';
+import { decideSchema } from './sources/decide-sources.ts';
 
 /**
  * The first answer wins. The order is behaviour:

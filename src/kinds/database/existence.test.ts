@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type DatabaseBench, databaseBench, readyBench } from '../../../test/support/database-bench.ts';
+import { changing, type DatabaseBench, databaseBench, readyBench } from '../../../test/support/database-bench.ts';
 import { DIALECTS } from '../../simulator/dialect.ts';
-import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
 import { DATABASE_FINALIZER, DATABASES } from './resource.ts';
 
 const SCHEMA = { schema: [{ inline: 'define entity person;' }] };
 const DEFINED = 'entity person;';
-
-/** Calls that may change something on the server. */
-const changing = (bench: DatabaseBench) =>
-  bench.takeCalls().filter((call) => !['signIn', 'listDatabases', 'getDatabase', 'getSchema'].includes(call));
 
 const ADDED_BY_OTHERS = 'define entity theirs;';
 
@@ -19,99 +14,6 @@ async function withTheirs(bench: DatabaseBench): Promise<DatabaseBench> {
   await (await bench.outsider()).define(ADDED_BY_OTHERS);
   return bench;
 }
-
-describe('A database whose name a person changed in the status', () => {
-  it('is left alone until the name is set back, and reported when the object goes', async () => {
-    const bench = await readyBench({ database: { deletionPolicy: 'Delete' } });
-    const name = (value: string) =>
-      bench.cluster.kube.patch(
-        DATABASES,
-        { namespace: 'shop', name: 'orders' },
-        { status: { name: value } },
-        { subresource: 'status' },
-      );
-    await name('edited');
-    await bench.until('False DatabaseExists');
-    expect(bench.condition('Ready')?.message).toContain('status.name is "edited"');
-    await name('orders');
-    await bench.until('True DatabaseReady');
-    await name('edited');
-    bench.remove();
-    await bench.until('gone');
-    expect(bench.told).toEqual([expect.stringContaining('status.name is "edited"')]);
-    expect(changing(bench)).toEqual([]);
-  });
-});
-
-describe('A database whose cluster a person removed from the status', () => {
-  it('is left alone, with what is known of it, until that is set back, and reported when the object goes', async () => {
-    const bench = await readyBench({ database: { ...SCHEMA, deletionPolicy: 'Delete' } });
-    const { cluster, name, schemaHash } = bench.status();
-    const record = (value: string | null) =>
-      bench.cluster.kube.patch(
-        DATABASES,
-        { namespace: 'shop', name: 'orders' },
-        { status: { cluster: value } },
-        { subresource: 'status' },
-      );
-    await record(null);
-    await bench.until('False DatabaseExists');
-    expect(bench.condition('Ready')?.message).toContain('status.cluster is missing');
-    expect(bench.status()).toMatchObject({ name, schemaHash });
-    await record(cluster ?? '');
-    await bench.until('True DatabaseReady');
-    await record(null);
-    bench.remove();
-    await bench.until('gone');
-    expect(bench.told).toEqual([expect.stringContaining('status.cluster is missing')]);
-    expect(changing(bench)).toEqual([]);
-  });
-});
-
-describe('A Database whose cluster shows another creation time for a while because its status was edited', () => {
-  const show = ({ cluster }: DatabaseBench, createdAt: string | undefined) =>
-    cluster.kube.patch(
-      DATABASE_CLUSTERS,
-      { namespace: 'shop', name: 'orders' },
-      { status: { createdAt } },
-      { subresource: 'status' },
-    );
-  const ANOTHER = '2020-01-01T00:00:00.000Z';
-
-  it('does not forget what it has, and goes on with it', async () => {
-    const bench = await readyBench({ database: SCHEMA });
-    const { createdAt } = bench.cluster.status();
-    const { name, cluster, schemaHash, appliedSchema } = bench.status();
-    await show(bench, ANOTHER);
-    await bench.until('False DatabaseExists');
-    expect(bench.condition('Ready')?.message).toContain(`created ${createdAt}`);
-    expect(bench.status()).toMatchObject({ name, cluster, schemaHash, appliedSchema });
-    await bench.restart();
-    await show(bench, createdAt);
-    await bench.until('True DatabaseReady');
-    expect(bench.status()).toMatchObject({ name, cluster, schemaHash, appliedSchema });
-    expect(changing(bench)).toEqual([]);
-  });
-
-  it('does not forget what it was about to create either', async () => {
-    const bench = await databaseBench({ database: SCHEMA });
-    const { createdAt } = bench.cluster.status();
-    const match = { operation: 'createDatabase' };
-    bench.cluster.simulator.faults.add({ match, effect: 'lostAnswer', times: 1 });
-    while (!bench.databases().includes('orders')) await bench.pass();
-    await show(bench, ANOTHER);
-    await bench.until('False DatabaseExists');
-    await show(bench, createdAt);
-    await bench.until('True DatabaseReady');
-  });
-
-  it('takes over an existing database if it may, as on another cluster', async () => {
-    const bench = await readyBench({ database: { ...SCHEMA, adoptionPolicy: 'IfExists' } });
-    await show(bench, ANOTHER);
-    await bench.until('True DatabaseReady');
-    expect(bench.status().cluster).toBe(ANOTHER);
-  });
-});
 
 describe.each(DIALECTS)('In dialect %s, a database that existed before', (dialect) => {
   it('does not become ours: it is left alone, and the object says that it is not its own', async () => {
@@ -336,71 +238,6 @@ describe.each(DIALECTS)('In dialect %s, creating a database', (dialect) => {
     await bench.settle('shop/orders.eu');
     expect(bench.ready('shop/orders.eu')).toBe('False InvalidDatabaseName');
     expect(bench.takeCalls()).toEqual([]);
-  });
-});
-
-describe('Two objects for one database', () => {
-  it('are one too many: the older has it, the other says so, and takes over when the older goes', async () => {
-    const bench = await readyBench();
-    await bench.cluster.clock.advance(10_000);
-    await bench.create('shop/twin', { name: 'orders', adoptionPolicy: 'IfExists', deletionPolicy: 'Delete' });
-    await bench.until('False DatabaseClaimed', 'shop/twin');
-    expect(bench.condition('Ready', 'shop/twin')?.message).toContain('belongs to Database "shop/orders"');
-    expect(bench.takeCalls()).toEqual([]);
-
-    bench.remove('shop/twin');
-    expect(bench.object('shop/twin')).toBeUndefined();
-    expect(bench.databases()).toEqual(['orders']);
-
-    await bench.create('shop/twin', { name: 'orders', adoptionPolicy: 'IfExists' });
-    bench.remove();
-    await bench.until('gone');
-    await bench.until('True DatabaseReady', 'shop/twin');
-    expect(changing(bench)).toEqual([]);
-  });
-
-  it('are handled in the wrong order: the older has it all the same', async () => {
-    const bench = await databaseBench({ database: {} });
-    await bench.cluster.clock.advance(10_000);
-    await bench.create('shop/twin', { name: 'orders' });
-    await bench.until('False DatabaseClaimed', 'shop/twin');
-    await bench.until('True DatabaseReady');
-  });
-});
-
-describe('A namespace that the cluster does not admit', () => {
-  const tenant = {
-    clusterRef: { name: 'orders', namespace: 'shop' },
-    adoptionPolicy: 'IfExists',
-    deletionPolicy: 'Delete',
-  };
-
-  it('gets nothing: no database, no name, and no call is made for it', async () => {
-    const bench = await databaseBench({ labels: { tenant: {} } });
-    await bench.create('tenant/orders', { ...tenant, name: 'orders' });
-    await bench.cluster.clock.advance(10_000);
-    await bench.create('shop/orders');
-    // The tenant's object is older, and is handled only afterwards.
-    await bench.until('True DatabaseReady');
-    bench.takeCalls();
-    await bench.until('False ClusterNotAllowed', 'tenant/orders');
-    await bench.until('True DatabaseReady');
-    bench.remove('tenant/orders');
-    expect(bench.object('tenant/orders')).toBeUndefined();
-    expect(bench.takeCalls()).toEqual([]);
-    expect(bench.databases()).toEqual(['orders']);
-  });
-
-  it('gets a database as soon as the cluster admits it, and keeps out of the others', async () => {
-    const bench = await databaseBench({
-      spec: { allowedNamespaces: { from: 'Selector', selector: { matchLabels: { team: 'a' } } } },
-      labels: { tenant: { team: 'a' }, other: { team: 'b' } },
-    });
-    await bench.create('tenant/theirs', { ...tenant, name: 'theirs' });
-    await bench.until('True DatabaseReady', 'tenant/theirs');
-    await bench.create('other/theirs', { ...tenant, name: 'theirs' });
-    await bench.until('False ClusterNotAllowed', 'other/theirs');
-    expect(bench.databases()).toEqual(['theirs']);
   });
 });
 

@@ -3,12 +3,12 @@ import type { Kind } from '../../runtime/kind.ts';
 import { clusterKeyOf } from '../server/access.ts';
 import { actOnDatabase } from './act.ts';
 import { decideDatabase } from './decide.ts';
-import { type DatabaseObservation, type DatabaseStep, databaseName, owns } from './observation.ts';
+import { type DatabaseObservation, type DatabaseStep, owns } from './observation.ts';
 import { observeDatabase } from './observe.ts';
-import { claimReference, recordOf } from './records.ts';
+import { claimOf, recordOf } from './records.ts';
 import { DATABASE_FINALIZER, DATABASES } from './resource.ts';
 import { type DatabaseSpec, type DatabaseStatus, databaseDefinition } from './schema.ts';
-import { namesOf } from './schema-plan.ts';
+import { namesOf } from './sources/schema-plan.ts';
 import type { DatabaseWorld } from './world.ts';
 
 export function databaseKind(
@@ -20,11 +20,10 @@ export function databaseKind(
     finalizer: DATABASE_FINALIZER,
     record: recordOf,
     references(subject) {
-      const cluster = clusterKeyOf(subject);
       const configMaps = (subject.spec.schema ?? []).flatMap(({ configMapKeyRef }) => configMapKeyRef?.name ?? []);
       return [
-        `databaseclusters/${cluster}`,
-        claimReference(cluster, databaseName(subject)),
+        `databaseclusters/${clusterKeyOf(subject)}`,
+        claimOf(subject),
         ...[...new Set(configMaps)].map((name) => `configmaps/${objectKey(subject.metadata.namespace ?? '', name)}`),
       ];
     },

@@ -1,8 +1,8 @@
 import type { Subject } from '../../runtime/kind.ts';
 import type { NoServer } from '../server/dependents.ts';
-import { isComposed, isIdentifier, notComposed } from '../server-schema.ts';
+import { refusalOfServerName } from '../server-schema.ts';
 import type { DatabaseSpec, DatabaseStatus } from './schema.ts';
-import type { SchemaPlan, SourceSeen } from './schema-plan.ts';
+import type { SchemaPlan, SourceSeen } from './sources/schema-plan.ts';
 
 /** Reason of Ready: the server has such a database, and this object neither created it nor may take it over. */
 export const DATABASE_EXISTS = 'DatabaseExists';
@@ -75,13 +75,10 @@ export function owns({ status }: Pick<DatabaseSubject, 'status'>): boolean {
   return status.name !== undefined || status.operation !== undefined;
 }
 
-/** Returns why no database can have this name; undefined: one can. The API server checks most of it, but not for older objects. */
+/** Returns why no database can have this name; undefined: one can. */
 export function refusalOfName(subject: Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>): string | undefined {
-  const name = databaseName(subject);
-  if (!isIdentifier(name))
-    return `"${name}" cannot be the name of a database: it must begin with a letter or underscore, followed by letters, digits, underscores and hyphens. Create another Database with spec.name`;
-  // If the object has a database, the server is known to accept the name.
-  return owns(subject) || isComposed(name) ? undefined : notComposed(name, 'name');
+  const words = { thing: 'a database', instead: 'another Database', field: 'name' };
+  return refusalOfServerName(databaseName(subject), owns(subject), words);
 }
 
 /** Reports whether the spec has schema sources. */
@@ -99,17 +96,15 @@ export function isOurs({ status }: Pick<DatabaseSubject, 'status'>, seen: { name
  * never changes, and the cluster is recorded with it. Undefined: none is known to be wrong.
  */
 export function editedField({ status }: Pick<DatabaseSubject, 'status'>, seen: { name: string; identity: string }) {
-  const { name, cluster, operation } = status;
-  if (cluster === undefined)
-    return name === undefined && operation === undefined ? undefined : { field: 'status.cluster', says: 'is missing' };
+  const { name, cluster } = status;
+  if (cluster === undefined) return owns({ status }) ? { field: 'status.cluster', says: 'is missing' } : undefined;
   const isOther = cluster === seen.identity && name !== undefined && name !== seen.name;
   return isOther ? { field: 'status.name', says: `is "${name}"` } : undefined;
 }
 
 /** If the status names a database that is, or may be, on another cluster, returns when that cluster was created. */
 export function recordedElsewhere({ status }: Pick<DatabaseSubject, 'status'>, seen: { identity: string }) {
-  const isRecorded = status.name !== undefined || status.operation !== undefined;
-  return isRecorded && status.cluster !== seen.identity ? status.cluster : undefined;
+  return owns({ status }) && status.cluster !== seen.identity ? status.cluster : undefined;
 }
 
 /** Reports whether creating the database on this very cluster was written down. */

@@ -5,7 +5,7 @@ import type { Attempts } from '../attempts.ts';
 import { comesBefore, type Hold, hasLetGo } from '../claim.ts';
 import { clusterKeyOf } from '../server/access.ts';
 import { type EndsOn, endsOn as endsOnServer, isAdmitted } from '../server/dependents.ts';
-import { type DatabaseSubject, databaseName } from './observation.ts';
+import { type DatabaseSubject, databaseName, owns } from './observation.ts';
 import { databaseDefinition } from './schema.ts';
 
 /* What all Databases together say about a server: which object stands for which database. */
@@ -14,7 +14,7 @@ type DatabaseRecord = Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>;
 
 /** Also reads an object whose spec can no longer be read, if it may have a database. */
 export const recordOf = heldRecordReader(databaseDefinition, {
-  holds: ({ name, operation }) => name !== undefined || operation !== undefined,
+  holds: (status) => owns({ status }),
   named: ({ spec, status }) => ({ ...spec, name: status.name ?? status.operation?.target ?? spec.name }),
 });
 
@@ -23,10 +23,15 @@ export function claimReference(cluster: ObjectKey, name: string): Reference {
   return `databases/${cluster}/${name}`;
 }
 
-/** Returns what a change of the object concerns: the objects that want its database. */
+/** Returns the same for the database that the object wants. */
+export function claimOf(subject: Pick<DatabaseSubject, 'metadata' | 'spec'>): Reference {
+  return claimReference(clusterKeyOf(subject), databaseName(subject));
+}
+
+/** Returns what a change of the object concerns: the objects that want the same database. */
 export function concerns(object: KubeObject | undefined): readonly Reference[] {
   const record = recordOf(object);
-  return record === undefined ? [] : [claimReference(clusterKeyOf(record), databaseName(record))];
+  return record === undefined ? [] : [claimOf(record)];
 }
 
 /** Returns the cluster whose server has the database, if the database is deleted with its object. */

@@ -1,7 +1,7 @@
 import { quoted } from '../../base/printable.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import { splitAddress } from '../../http/address.ts';
-import type { SpaceConnection } from '../databasespace/connection.ts';
+import type { SpaceConnection } from '../databasespace/connection/connection.ts';
 import { currentID, isSame } from './identity.ts';
 import type { ClusterSubject } from './observation.ts';
 

@@ -1,6 +1,6 @@
 import { findStatusCondition } from '../../kube/condition.ts';
 import { OBSERVING } from '../../kube/summary.ts';
-import type { SpaceConnection } from '../databasespace/connection.ts';
+import type { SpaceConnection } from '../databasespace/connection/connection.ts';
 import { isSamePlace, placeOf } from '../databasespace/place.ts';
 import { createIt } from '../missing.ts';
 import { admitIt, admits } from '../namespaces.ts';

@@ -1,6 +1,6 @@
 import type { Cluster } from '../../cloud/schema.ts';
 import { isStatusConditionTrue } from '../../kube/condition.ts';
-import type { SpaceConnection } from '../databasespace/connection.ts';
+import type { SpaceConnection } from '../databasespace/connection/connection.ts';
 import { dependentsFirst } from '../dependents-first.ts';
 import { stateNotShown } from './changes/not-shown.ts';
 import { destroys, needsCloudToGo } from './decide-deletion.ts';

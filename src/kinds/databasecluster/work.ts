@@ -1,4 +1,4 @@
-import type { SpaceConnection } from '../databasespace/connection.ts';
+import type { SpaceConnection } from '../databasespace/connection/connection.ts';
 import type { ClusterSubject } from './observation.ts';
 import type { ClusterStatusPatch } from './present.ts';
 import type { ClusterWorld } from './world.ts';

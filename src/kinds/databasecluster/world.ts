@@ -4,7 +4,7 @@ import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { Forgotten } from '../../runtime/kind.ts';
 import { type ActsSince, Attempts } from '../attempts.ts';
-import type { SpaceConnections } from '../databasespace/connection.ts';
+import type { SpaceConnections } from '../databasespace/connection/connections.ts';
 import type { SpacePlaces } from '../databasespace/places.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
 import type { Dependents } from '../dependents-first.ts';

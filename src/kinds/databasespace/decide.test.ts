@@ -4,7 +4,7 @@ import { TerminalError, TransientError } from '../../base/errors.ts';
 import { ApiError, type ApiErrorKind } from '../../http/api-error.ts';
 import type { Condition } from '../../kube/condition.ts';
 import { decideSpace as decide } from './decide.ts';
-import type { SpaceObservation, SpaceSubject } from './observe.ts';
+import type { SpaceObservation, SpaceSubject } from './observation.ts';
 
 function apiError(kind: ApiErrorKind, status?: number): ApiError {
   return new ApiError({

@@ -8,9 +8,9 @@ import { virtualClock } from '../../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
 import { Elapsed } from '../elapsed.ts';
 import { createSecrets, type Secrets } from '../secrets.ts';
-import type { SpaceConnections } from './connection.ts';
+import type { SpaceConnections } from './connection/connections.ts';
 import { databaseSpaceKind } from './index.ts';
-import { secretFinalizer } from './observe.ts';
+import { secretFinalizer } from './observation.ts';
 
 test('DatabaseSpaces of one namespace take turns with those of others', () => {
   const kind = databaseSpaceKind({

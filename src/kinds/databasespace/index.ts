@@ -1,9 +1,11 @@
 import { GROUP } from '../../base/group.ts';
 import type { Kind } from '../../runtime/kind.ts';
-import { decideSpace, type SpaceStep } from './decide.ts';
-import { observeSpace, type SpaceObservation, type SpaceWorld, secretFinalizer, secretNames } from './observe.ts';
+import { decideSpace } from './decide.ts';
+import { type SpaceObservation, type SpaceStep, secretFinalizer, secretNames } from './observation.ts';
+import { observeSpace } from './observe.ts';
 import { DATABASE_SPACES } from './resource.ts';
 import { type DatabaseSpaceSpec, type DatabaseSpaceStatus, databaseSpaceDefinition } from './schema.ts';
+import type { SpaceWorld } from './world.ts';
 
 export function databaseSpaceKind(
   world: SpaceWorld,

@@ -9,8 +9,10 @@ import { createSeededRandom } from '../../simulator/seeded-random.ts';
 import { createSimulator } from '../../simulator/simulator.ts';
 import { Elapsed } from '../elapsed.ts';
 import { createSecrets } from '../secrets.ts';
-import { SpaceConnections } from './connection.ts';
-import { observeSpace, type SpaceWorld, secretFinalizer, secretNames } from './observe.ts';
+import { SpaceConnections } from './connection/connections.ts';
+import { secretFinalizer, secretNames } from './observation.ts';
+import { observeSpace } from './observe.ts';
+import type { SpaceWorld } from './world.ts';
 
 const { signal } = new AbortController();
 

@@ -1,15 +1,17 @@
-import { TerminalError, TransientError } from '../../base/errors.ts';
+import { TerminalError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
 import type { Verdict } from '../../database/logins.ts';
 import type { ApiError } from '../../http/api-error.ts';
 import { confirm } from '../confirm.ts';
-import { type Given, mayHaveTaken, refusedNext, TRIES_ANOTHER, whereOf } from '../password-tries.ts';
-import { isAbsentFromServer } from '../server/servers.ts';
-import { dropNext, readConnectionSecret, secretChanged, type Work } from './act-secret.ts';
-import { isNextForeign, passwordsIn } from './content.ts';
-import { connectionSecretName, type PasswordName, type UserStep, usernameOf } from './observation.ts';
-import { refusalAbout } from './refusal.ts';
+import { type Given, mayHaveTaken, refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
+import { isAbsentFromServer, stillShown } from '../server/servers.ts';
+import { isUnsent, loginAt } from './login/find-working.ts';
+import { refusalAbout } from './login/refusal.ts';
+import { connectionSecretName, type PasswordName, type UserStep } from './observation.ts';
 import { DATABASE_USERS } from './resource.ts';
+import { dropNext, readConnectionSecret, secretChanged } from './secret/act-secret.ts';
+import { isNextForeign, passwordsIn } from './secret/passwords.ts';
+import type { Work } from './work.ts';
 
 /* The steps that change the server. */
 
@@ -31,7 +33,7 @@ export async function createUser(work: Work, { username, password, returns }: Cr
     return;
   }
   servers.userChanged(access, username, true);
-  world.memory.created(subject, access.identity, { username, password: value });
+  world.memory.creations.made(subject, access.identity, { username, password: value });
   if (returns)
     world.onDriftCorrected(subject.key, 'username', `User "${username}" was deleted elsewhere: it was created again`);
 }
@@ -70,32 +72,29 @@ export async function deleteUser({ world, subject, access, signal }: Work, step:
     if (await isAbsentFromServer(error, () => servers.listsUser(access, username, signal))) return;
     throw error;
   }
-  // Once the object is gone, nobody can look any more: so look for the user, whatever the answer says.
-  if ((await servers.user(access, username, signal)) === undefined) return;
-  const message = `The server said that it deleted user "${username}", but still shows it: Mooring tries again. If this persists, check the server`;
-  throw new TransientError('UpdateNotApplied', message);
+  if ((await servers.user(access, username, signal)) !== undefined) throw stillShown(`user "${username}"`);
 }
 
 async function passwordOf(work: Work, name: PasswordName): Promise<string> {
-  const { access, subject, world } = work;
-  const passwords = passwordsIn(await readConnectionSecret(work), access, subject);
+  const { access, subject } = work;
+  const passwords = passwordsIn(await readConnectionSecret(work), work);
   const value = passwords[name];
   // Somebody may have written another one there since it was looked at.
   const isOthers =
-    value !== undefined &&
-    (name === 'next' ? isNextForeign(passwords, subject, world.memory) : access.isFactoryPassword(value));
+    value !== undefined && (name === 'next' ? isNextForeign(passwords, work) : access.isFactoryPassword(value));
   if (value === undefined || isOthers) throw secretChanged(connectionSecretName(subject));
   return value;
 }
 
 async function give(
-  { world, subject, access, signal }: Work,
+  work: Work,
   password: string,
   call: (client: ServerClient, token: string) => Promise<unknown>,
   attempt?: () => Promise<Verdict>,
 ): Promise<Given> {
+  const { world, subject, access, signal } = work;
   const { clock, memory, servers } = world;
-  const login = { username: usernameOf(subject), password, where: whereOf(access.identity, access.endpoint) };
+  const login = loginAt(work, password);
   const now = () => clock.monotonic();
   try {
     const given = await memory.tries.give(
@@ -105,10 +104,10 @@ async function give(
       () => servers.asAdmin(access, call, signal),
       attempt,
     );
-    if (given.is !== 'refused') memory.gave(subject.key, login, given.is === 'taken');
+    if (given.is !== 'refused') memory.creations.gave(subject.key, login, given.is === 'taken');
     return given;
   } catch (error) {
-    if (mayHaveTaken(error)) memory.gave(subject.key, login, false);
+    if (mayHaveTaken(error)) memory.creations.gave(subject.key, login, false);
     throw error;
   }
 }
@@ -117,15 +116,14 @@ async function give(
 async function refused(work: Work, password: PasswordName, value: string, error: ApiError): Promise<never> {
   const { world, subject } = work;
   const secret = await readConnectionSecret(work);
-  const { current } = passwordsIn(secret, work.access, work.subject);
+  const { current } = passwordsIn(secret, work);
   const own = subject.spec.passwordSecretRef?.name;
   const remedy = own === undefined ? TRIES_ANOTHER : `change the one in Secret "${own}"`;
   const isFirst = password === 'current' || current === undefined;
   const said = !isFirst ? refusedNext(error, remedy) : own === undefined ? error : refusedOwn(error, remedy);
-  const { tries } = world.memory;
-  const login = { username: usernameOf(subject), password: value };
-  if (password === 'next' && !tries.isUnsent(subject.key, login)) throw said;
-  tries.refused(subject.key, refusalAbout(subject, work.access, value, secret?.uid), said, world.clock.monotonic());
+  if (password === 'next' && !isUnsent(work, value)) throw said;
+  const about = refusalAbout(subject, work.access, value, secret?.uid);
+  world.memory.tries.refused(subject.key, about, said, world.clock.monotonic());
   if (password === 'next') await dropNext(work);
   throw said;
 }

@@ -1,10 +1,16 @@
 import { TransientError } from '../../base/errors.ts';
 import { type OpenServer, serverAccess } from '../server/access.ts';
-import { copySecret, prepareNext, promotePassword, replaceSecret, retireSecret, writeSecret } from './act-secret.ts';
 import { createUser, deleteUser, putPassword } from './act-server.ts';
-import type { UserStatusPatch } from './decide.ts';
-import type { OnServer, UserStep, UserSubject } from './observation.ts';
-import { userPlaceOf } from './observe.ts';
+import type { OnServer, UserStatusPatch, UserStep, UserSubject } from './observation.ts';
+import {
+  copySecret,
+  prepareNext,
+  promotePassword,
+  replaceSecret,
+  retireSecret,
+  writeSecret,
+} from './secret/act-secret.ts';
+import { type LocalWork, workOn } from './work.ts';
 import type { UserWorld } from './world.ts';
 
 /** Carries out one step. Passwords are read and generated here, for this one use. */
@@ -14,13 +20,13 @@ export async function actOnUser(
   step: UserStep,
   signal: AbortSignal,
 ): Promise<UserStatusPatch | undefined> {
+  const local = { world, subject, signal };
   if (step.do === 'TellLeft') {
     world.onLeft(subject.key, step.message);
     return undefined;
   }
-  if (step.do === 'RetireSecret') return retireSecret(world, subject, step, signal);
-  const access = await accessFor(world, subject, step, signal);
-  const work = { world, subject, access, at: userPlaceOf(access), signal };
+  if (step.do === 'RetireSecret') return retireSecret(local, step);
+  const work = workOn(local, await accessFor(local, step));
   switch (step.do) {
     case 'PrepareNext':
       return prepareNext(work, step);
@@ -45,10 +51,8 @@ export async function actOnUser(
 
 /** Returns the server that was decided about, or throws if it is another one now. */
 async function accessFor(
-  world: UserWorld,
-  subject: UserSubject,
+  { world, subject, signal }: LocalWork,
   step: UserStep | (UserStep & OnServer),
-  signal: AbortSignal,
 ): Promise<OpenServer> {
   const access = await serverAccess(world, subject, signal);
   const isSame = access.server === 'open' && (!('identity' in step) || step.identity === access.identity);

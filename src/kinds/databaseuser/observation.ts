@@ -1,4 +1,4 @@
-import type { Decision, Subject } from '../../runtime/kind.ts';
+import type { Decision, StatusPatch, Subject } from '../../runtime/kind.ts';
 import type { Refusal } from '../password-tries.ts';
 import type { SecretHolder } from '../secret-holder.ts';
 import type { NoServer } from '../server/dependents.ts';
@@ -10,6 +10,7 @@ export const USER_EXISTS = 'UserExists';
 
 export type UserSubject = Subject<DatabaseUserSpec, DatabaseUserStatus>;
 export type UserDecision = Decision<DatabaseUserStatus, UserStep>;
+export type UserStatusPatch = StatusPatch<DatabaseUserStatus>;
 
 /** What was seen of one user, without passwords. */
 export type UserObservation =

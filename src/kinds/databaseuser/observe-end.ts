@@ -1,27 +1,15 @@
-import type { OpenServer } from '../server/access.ts';
-import { isOurSecret, passwordsIn } from './content.ts';
-import { findWorking, isUnsent } from './find-working.ts';
-import { formerSecrets } from './former-secrets.ts';
-import {
-  connectionSecretName,
-  isOurs,
-  type LoginObservation,
-  type UserPlace,
-  type UserSubject,
-  usernameOf,
-} from './observation.ts';
-import type { UserWorld } from './world.ts';
+import { findWorking, isUnsent } from './login/find-working.ts';
+import { connectionSecretName, isOurs, type LoginObservation, usernameOf } from './observation.ts';
+import { formerSecrets } from './secret/former-secrets.ts';
+import { isOurSecret } from './secret/our-secret.ts';
+import { passwordsIn } from './secret/passwords.ts';
+import type { Work } from './work.ts';
 
 /** For an object that is being deleted: finds out whether the server's user is its own, by its records or by its passwords. */
-export async function observeEnd(
-  world: UserWorld,
-  subject: UserSubject,
-  access: OpenServer,
-  at: UserPlace,
-  signal: AbortSignal,
-): Promise<LoginObservation> {
-  const recorded = isOurs(subject, at.identity) || world.memory.isSurelyCreated(subject, at.identity);
-  const whose = recorded ? 'ours' : await findWhose(world, subject, access, signal);
+export async function observeEnd(work: Work): Promise<LoginObservation> {
+  const { world, subject, access, at, signal } = work;
+  const recorded = isOurs(subject, at.identity) || world.memory.creations.isSure(subject, at.identity);
+  const whose = recorded ? 'ours' : await findWhose(work);
   if (whose === 'others') return { login: 'ending', whose };
   if (await world.servers.isReserved(access, usernameOf(subject), signal)) return { login: 'reserved' };
   return whose === 'anyAccepted' ? { login: 'anyAccepted' } : { login: 'ending', whose };
@@ -31,37 +19,28 @@ export async function observeEnd(
  * The List may be older than a user that was created without an answer: only a sign-in tells. When a namespace is deleted, the
  * passwords may already be gone. Then all that is known is that there was no user of this name when its creation began.
  */
-async function findWhose(
-  world: UserWorld,
-  subject: UserSubject,
-  access: OpenServer,
-  signal: AbortSignal,
-): Promise<'ours' | 'others' | 'unknown' | 'coming' | 'anyAccepted'> {
+async function findWhose(work: Work): Promise<'ours' | 'others' | 'unknown' | 'coming' | 'anyAccepted'> {
+  const { world, subject, signal } = work;
   const { namespace = '' } = subject.metadata;
   const secret = await world.secrets.read(namespace, connectionSecretName(subject), signal);
-  const former = (await formerSecrets(world, subject, signal)).map((each) => each.secret);
+  const former = (await formerSecrets(work)).map((each) => each.secret);
   for (const each of [secret, ...former]) {
     if (each === undefined || !isOurSecret(subject, each)) continue;
     const trust = { fresh: true, trusted: 'neither' } as const;
-    const works = await findWorking(world, subject, access, passwordsIn(each, access, subject), trust, signal);
-    if (works === 'anyAccepted') return (await isOnServer(world, subject, access, signal)) ? 'anyAccepted' : 'others';
+    const works = await findWorking(work, passwordsIn(each, work), trust);
+    if (works === 'anyAccepted') return (await isOnServer(work)) ? 'anyAccepted' : 'others';
     if (works !== 'none') return 'ours';
   }
-  if (secret === undefined) return (await isOnServer(world, subject, access, signal)) ? 'unknown' : 'others';
+  if (secret === undefined) return (await isOnServer(work)) ? 'unknown' : 'others';
   if (!isOurSecret(subject, secret)) return 'others';
-  const { next, current } = passwordsIn(secret, access, subject);
+  const { next, current } = passwordsIn(secret, work);
   const password = next ?? current;
-  const isOut = password !== undefined && !isUnsent(world, subject, password);
-  return isOut && !(await isOnServer(world, subject, access, signal)) ? 'coming' : 'others';
+  const isOut = password !== undefined && !isUnsent(work, password);
+  return isOut && !(await isOnServer(work)) ? 'coming' : 'others';
 }
 
 /** Reports whether the server has the user. No single answer proves that it has not, and the object goes for good. */
-async function isOnServer(
-  { servers }: UserWorld,
-  subject: UserSubject,
-  access: OpenServer,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function isOnServer({ world: { servers }, subject, access, signal }: Work): Promise<boolean> {
   const username = usernameOf(subject);
   return (await servers.user(access, username, signal)) !== undefined || servers.listsUser(access, username, signal);
 }

@@ -1,9 +1,10 @@
-import { type OpenServer, serverAccess } from '../server/access.ts';
+import { serverAccess } from '../server/access.ts';
 import { isIdentifier } from '../server-schema.ts';
-import { type UserObservation, type UserPlace, type UserSeen, type UserSubject, usernameOf } from './observation.ts';
+import { areSecretsAsVerified, observeLogin } from './login/observe-login.ts';
+import { type UserObservation, type UserSeen, type UserSubject, usernameOf } from './observation.ts';
 import { observeEnd } from './observe-end.ts';
-import { areSecretsAsVerified, observeLogin } from './observe-login.ts';
 import { firstClaimant } from './records.ts';
+import { type Work, workOn } from './work.ts';
 import type { UserWorld } from './world.ts';
 import { wrongSpec } from './wrong-spec.ts';
 
@@ -15,29 +16,19 @@ export async function observeUser(
 ): Promise<UserObservation> {
   // An object whose user stays can go without asking its server.
   if (subject.deleting && subject.spec.deletionPolicy === 'Retain') return { server: 'notNeeded' };
+  const local = { world, subject, signal };
   const access = await serverAccess(world, subject, signal);
-  if (access.server !== 'open') return { ...access, unchanged: areSecretsAsVerified(world, subject) };
+  if (access.server !== 'open') return { ...access, unchanged: areSecretsAsVerified(local) };
   const claimants = [...world.claimants(access.clusterKey, usernameOf(subject))];
   const claimedBy = firstClaimant(subject, claimants.map(world.user));
-  const seen = { server: 'open', at: userPlaceOf(access), claimedBy } as const;
-  return { ...seen, login: await loginOf(world, subject, access, seen, signal) };
+  const work = workOn(local, access);
+  return { server: 'open', at: work.at, claimedBy, login: await loginOf(work, claimedBy) };
 }
 
-/** The addresses are sorted, as what is in a Secret must not change with the servers that happen to run. */
-export function userPlaceOf({ clusterName, identity, endpoint, addresses }: OpenServer): UserPlace {
-  const [address = ''] = addresses;
-  return { clusterName, identity, endpoint, address, addresses: addresses.toSorted().join(',') };
-}
-
-async function loginOf(
-  world: UserWorld,
-  subject: UserSubject,
-  access: OpenServer,
-  { at, claimedBy }: Pick<UserSeen, 'at' | 'claimedBy'>,
-  signal: AbortSignal,
-): Promise<UserSeen['login']> {
+async function loginOf(work: Work, claimedBy: string | undefined): Promise<UserSeen['login']> {
+  const { subject } = work;
   if (claimedBy !== undefined || !isIdentifier(usernameOf(subject))) return { login: 'notTried' };
-  if (subject.deleting) return observeEnd(world, subject, access, at, signal);
+  if (subject.deleting) return observeEnd(work);
   if (wrongSpec(subject) !== undefined) return { login: 'notTried' };
-  return observeLogin(world, subject, access, at, signal);
+  return observeLogin(work);
 }

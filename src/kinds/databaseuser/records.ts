@@ -5,7 +5,7 @@ import { heldRecordReader } from '../../kube/record.ts';
 import { comesBefore, type Hold } from '../claim.ts';
 import { clusterKeyOf } from '../server/access.ts';
 import { type EndsOn, endsOn as endsOnServer, isAdmitted, isBeside } from '../server/dependents.ts';
-import { hasBegun, USER_EXISTS, type UserSubject, usernameOf } from './observation.ts';
+import { hasBegun, owns, USER_EXISTS, type UserSubject, usernameOf } from './observation.ts';
 import { databaseUserDefinition, refusalOfSecret } from './schema.ts';
 
 /* Which of several DatabaseUsers stands for a user. */
@@ -14,13 +14,18 @@ type UserRecord = Pick<UserSubject, 'metadata' | 'spec' | 'status'>;
 
 /** Also reads an object whose spec can no longer be read, if it has a user. */
 export const recordOf = heldRecordReader(databaseUserDefinition, {
-  holds: ({ username }) => username !== undefined,
+  holds: (status) => owns({ status }),
   named: ({ spec, status }) => ({ ...spec, username: status.username ?? spec.username }),
 });
 
 /** Returns the reference under which changes of the claims to this user are reported. */
+export function claimReference(cluster: ObjectKey, username: string): Reference {
+  return `users/${cluster}/${username}`;
+}
+
+/** Returns the same for the user that the object wants. */
 export function claimOf(subject: Pick<UserSubject, 'metadata' | 'spec'>): Reference {
-  return `users/${clusterKeyOf(subject)}/${usernameOf(subject)}`;
+  return claimReference(clusterKeyOf(subject), usernameOf(subject));
 }
 
 /** Returns what a change of the object concerns: the objects that want the same user. */
@@ -32,13 +37,13 @@ export function concerns(object: KubeObject | undefined): readonly Reference[] {
 /** Returns the cluster whose server has the user, if the user is deleted with its object. */
 export function endsOn(object: KubeObject | undefined): EndsOn | undefined {
   const record = recordOf(object);
-  return record === undefined ? undefined : endsOnServer(record, record.status.username !== undefined);
+  return record === undefined ? undefined : endsOnServer(record, owns(record));
 }
 
 /** Returns the other object that has the user, or comes first; undefined: it is this one. */
 export function firstClaimant(subject: UserRecord, others: Iterable<KubeObject | undefined>): ObjectKey | undefined {
   const records = [...others].map(recordOf).filter((record) => record !== undefined);
-  const claimants = records.filter((record) => record.status.username !== undefined || mayBegin(record));
+  const claimants = records.filter((record) => owns(record) || mayBegin(record));
   return comesBefore(subject, claimants, (record) => holdOf(record, record.metadata.uid === subject.metadata.uid));
 }
 
@@ -49,7 +54,7 @@ function mayBegin(record: UserRecord): boolean {
 
 /** `isSubject`: the object is the one that asks. */
 function holdOf(record: UserRecord, isSubject: boolean): Hold {
-  if (record.status.username !== undefined) return 'has';
+  if (owns(record)) return 'has';
   // Of two that began at once, the other may have created the user, and may have lost its finalizer since: an object that cannot have
   // the user must not keep that one from it.
   if (!isSubject && cannotHaveIt(record)) return 'cannot';

@@ -18,7 +18,7 @@ import {
   secretKey,
   timestamp,
 } from '../shared-schema.ts';
-import { TEMPLATE_RULES } from './template.ts';
+import { TEMPLATE_RULES } from './secret/template.ts';
 
 const OTHER_USER = 'a DatabaseUser keeps the name it was created with, so create another DatabaseUser';
 

@@ -8,8 +8,8 @@ import { PasswordTries } from '../password-tries.ts';
 import type { Login, Secrets } from '../secrets.ts';
 import type { ServerWorld } from '../server/access.ts';
 import { PutOff } from '../verification.ts';
-import { type UserSubject, usernameOf } from './observation.ts';
-import { Replacements } from './replacements.ts';
+import { Creations } from './creations.ts';
+import { Replacements } from './login/replacements.ts';
 
 /** Reason of the Event for a user that stays on the server although its object is deleted. */
 export const USER_LEFT = 'UserLeft';
@@ -44,23 +44,14 @@ interface Accepted {
   readonly monotonicMs: number;
 }
 
-interface Created {
-  /** See `creation`. */
-  readonly what: string;
-  /** Digests of the passwords that it may have: the one that the server took or that signed in, and any given since without an answer. */
-  readonly digests: readonly string[];
-  /** The server refused all of them: somebody else may have made the user. */
-  readonly isDoubtful: boolean;
-}
-
 /** What only this process remembers. Losing it costs a sign-in, or leaves a user to people, and is never a mistake. */
 export class UserMemory {
   readonly tries = new PasswordTries();
   readonly replacements = new Replacements();
+  readonly creations = new Creations();
   readonly #actsSinceMs: ActsSince;
   readonly #accepted = new Map<ObjectKey, Accepted>();
   readonly #written = new Map<ObjectKey, readonly string[]>();
-  readonly #created = new Map<ObjectKey, Created>();
   readonly #chosen = new Map<ObjectKey, string>();
   readonly putOff = new PutOff();
 
@@ -77,8 +68,7 @@ export class UserMemory {
     const [atMs, monotonicMs] = [clock.now(), clock.monotonic()];
     const digest = digestOf(login);
     this.#accepted.set(key, { digest, where, atMs, monotonicMs });
-    const created = this.#created.get(key);
-    if (created !== undefined) this.#created.set(key, { ...created, digests: [digest] });
+    this.creations.accepted(key, login);
     this.putOff.forget(key);
     this.tries.works(key, login);
   }
@@ -121,66 +111,13 @@ export class UserMemory {
     this.#written.set(key, [name, ...this.secretsWritten(key).filter((other) => other !== name)]);
   }
 
-  /** Reports whether the object's user was created here, on the cluster of that identity: the status says so only once it works. */
-  wasCreated(subject: CreatedFor, identity: string): boolean {
-    return this.#created.get(subject.key)?.what === creation(subject, identity);
-  }
-
-  /** The same, and as far as was seen, that user is still the one that is there. */
-  isSurelyCreated(subject: CreatedFor, identity: string): boolean {
-    return this.wasCreated(subject, identity) && this.#created.get(subject.key)?.isDoubtful === false;
-  }
-
-  created(subject: CreatedFor, identity: string, login: Login): void {
-    const what = creation(subject, identity);
-    this.#created.set(subject.key, { what, digests: [digestOf(login)], isDoubtful: false });
-  }
-
-  /** Called when the server was given a password of the user. `isTaken`: it said that it took it; otherwise it may have. */
-  gave(key: ObjectKey, login: Login, isTaken: boolean): void {
-    const known = this.#created.get(key);
-    if (known === undefined) return;
-    const digest = digestOf(login);
-    const others = isTaken ? [] : known.digests.filter((other) => other !== digest);
-    this.#created.set(key, { ...known, digests: [...others, digest] });
-  }
-
-  /** Called when the user exists and these logins are refused. */
-  refused(key: ObjectKey, logins: readonly Login[]): void {
-    const known = this.#created.get(key);
-    if (known !== undefined && isEachAmong(known.digests, logins))
-      this.#created.set(key, { ...known, isDoubtful: true });
-  }
-
-  /**
-   * Reports whether the user was created here, and its password was lost before it was seen to be refused: then whatever the Secret
-   * holds proves nothing. `logins`: those that it holds.
-   */
-  hasLostPassword(subject: CreatedFor, identity: string, logins: readonly Login[]): boolean {
-    const known = this.#created.get(subject.key);
-    if (known === undefined || known.isDoubtful || !this.wasCreated(subject, identity)) return false;
-    return !isEachAmong(known.digests, logins);
-  }
-
   forget(key: ObjectKey): void {
     this.tries.forget(key);
     this.replacements.forget(key);
     this.#accepted.delete(key);
     this.#written.delete(key);
-    this.#created.delete(key);
+    this.creations.forget(key);
     this.#chosen.delete(key);
     this.putOff.forget(key);
   }
-}
-
-function isEachAmong(digests: readonly string[], logins: readonly Login[]): boolean {
-  const those = logins.map(digestOf);
-  return digests.every((digest) => those.includes(digest));
-}
-
-type CreatedFor = Pick<UserSubject, 'key' | 'metadata' | 'spec'>;
-
-/** Identifies a creation: an object that has replaced another one has created nothing yet, and may want another name. */
-function creation(subject: CreatedFor, identity: string): string {
-  return JSON.stringify([subject.metadata.uid, usernameOf(subject), identity]);
 }

@@ -6,7 +6,7 @@ import { destroys } from '../databasecluster/decide-deletion.ts';
 import { heldRecordOf } from '../databasecluster/held-record.ts';
 import { spaceKeyOf } from '../databasecluster/identity.ts';
 import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
-import type { SpaceConnections } from '../databasespace/connection.ts';
+import type { SpaceConnections } from '../databasespace/connection/connections.ts';
 import { createIt } from '../missing.ts';
 import { admitIt, admits } from '../namespaces.ts';
 import type { ServerPlace, Servers } from './servers.ts';
@@ -81,16 +81,15 @@ export function clusterKeyOf({ metadata, spec }: Dependent): ObjectKey {
  */
 export async function serverAccess(world: ServerWorld, subject: Dependent, signal: AbortSignal): Promise<ServerAccess> {
   const clusterKey = clusterKeyOf(subject);
-  const { name, namespace = subject.metadata.namespace ?? '' } = subject.spec.clusterRef;
+  const own = subject.metadata.namespace ?? '';
+  const { name, namespace = own } = subject.spec.clusterRef;
   const object = world.cluster(clusterKey);
   const called = `DatabaseCluster "${name}" in namespace "${namespace}"`;
   if (object === undefined) {
-    const { namespace: own = '' } = subject.metadata;
     const remedy = createIt(world.watches, { field: 'clusterRef', name, namespace, own }, world.clusterKeys);
     return waiting('missing', 'ClusterNotFound', `Waiting for ${called}: ${remedy}`);
   }
   const cluster = clusterRecordOf(object);
-  const own = subject.metadata.namespace ?? '';
   // Whom it admits counts even if the rest of its spec can no longer be read.
   const allowed = (cluster ?? heldRecordOf(object))?.spec.allowedNamespaces;
   if (own !== namespace && !(await admits(allowed, () => world.namespaceLabels(own, signal)))) {

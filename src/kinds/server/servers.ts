@@ -41,6 +41,15 @@ export async function isAbsentFromServer(error: unknown, isListed: () => Promise
   throw new TransientError('NotFound', message, { cause: error });
 }
 
+/**
+ * The server still shows what it said that it deleted. Once the object is gone, nobody can look any more: so whoever deletes looks,
+ * whatever the answer says. `what`: such as `user "app"`.
+ */
+export function stillShown(what: string): TransientError {
+  const message = `The server said that it deleted ${what}, but still shows it: Mooring tries again. If this persists, check the server`;
+  return new TransientError('UpdateNotApplied', message);
+}
+
 /** For a login whose cluster is being deleted: nobody looks after it any more, and only objects that go too need it. */
 const GETS_NO_OTHER = `delete this object and annotate it ${ABANDON}=true to leave on the server what is there, as that cluster is being deleted and gets no other login`;
 

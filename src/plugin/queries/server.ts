@@ -5,7 +5,7 @@ import { Session } from '../../database/session.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { DATABASE_CLUSTERS } from '../../kinds/databasecluster/resource.ts';
 import { databaseClusterDefinition } from '../../kinds/databasecluster/schema.ts';
-import { caOf } from '../../kinds/databasespace/ca-bundle.ts';
+import { caOf } from '../../kinds/databasespace/connection/ca-bundle.ts';
 import { DATABASE_USERS } from '../../kinds/databaseuser/resource.ts';
 import { databaseUserDefinition } from '../../kinds/databaseuser/schema.ts';
 import { readSecret } from '../../kinds/secrets.ts';

@@ -1,6 +1,6 @@
 import type { Cluster } from '../../../cloud/schema.ts';
 import { objectKey } from '../../../kube/object.ts';
-import type { SpaceConnection } from '../../databasespace/connection.ts';
+import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { isSamePlace, placeName } from '../../databasespace/place.ts';
 import { createIt } from '../../missing.ts';
 import { admitIt, admits } from '../../namespaces.ts';

@@ -2,7 +2,7 @@ import type { Cluster } from '../../../cloud/schema.ts';
 import { ACCEPT_IDENTITY } from '../../../kube/annotations.ts';
 import { type ConditionUpdate, findStatusCondition } from '../../../kube/condition.ts';
 import { failing, reconciling, retrying, stalled } from '../../../kube/summary.ts';
-import { addressWords } from '../../databasespace/connection.ts';
+import { addressWords } from '../../databasespace/connection/server-url.ts';
 import { placeName } from '../../databasespace/place.ts';
 import { untilUnsecuredMs } from '../changes/decide-state.ts';
 import { backupToDeploy } from '../changes/differences.ts';

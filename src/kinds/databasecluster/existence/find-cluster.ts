@@ -1,6 +1,6 @@
 import type { Cluster } from '../../../cloud/schema.ts';
 import { ApiError } from '../../../http/api-error.ts';
-import type { SpaceConnection } from '../../databasespace/connection.ts';
+import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { createdAtOf, currentID, desiredID, isSame } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import { wasDestroyed } from '../present.ts';

@@ -1,4 +1,4 @@
-import type { SpaceConnection } from '../../databasespace/connection.ts';
+import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import type { Place } from '../../databasespace/place.ts';
 import { otherHolder, type SecretHolder } from '../../secret-holder.ts';
 import { ADMIN_ANNOTATIONS, OWNER_LABEL, ownerValue, type SecretContents } from '../../secrets.ts';

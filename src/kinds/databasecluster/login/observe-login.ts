@@ -1,6 +1,6 @@
 import { ApiError, isHeldBack } from '../../../http/api-error.ts';
 import { isStatusConditionTrue } from '../../../kube/condition.ts';
-import type { SpaceConnection } from '../../databasespace/connection.ts';
+import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { whereOf } from '../../password-tries.ts';
 import type { SecretHolder } from '../../secret-holder.ts';
 import type { SecretContents } from '../../secrets.ts';

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../../base/duration.ts';
 import { type ConditionUpdate, findStatusCondition } from '../../../kube/condition.ts';
 import { reconciling } from '../../../kube/summary.ts';
-import type { SpaceConnection } from '../../databasespace/connection.ts';
+import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import type { DatabaseSpaceSpec } from '../../databasespace/schema.ts';
 import { untilVerification } from '../../verification.ts';
 import type { ClusterSubject, TriedLogin, WaitingForSpace } from '../observation.ts';

@@ -1,0 +1,34 @@
+import { ApiError } from '../../http/api-error.ts';
+import type { SpaceConnection } from './connection/connection.ts';
+import type { SpaceSubject } from './observation.ts';
+import type { SpaceWorld, VersionsDue } from './world.ts';
+
+export const VERSIONS_DUE_NOW: VersionsDue = { atMs: 0, pauseMs: 60_000 };
+const MAX_PAUSE_MS = 1_800_000;
+
+/**
+ * Returns the versions that a cluster can have. They are read once for each generation of the object: they are for people to look up, and
+ * only the List is read regularly. A deploy of a version that is not among them reads them again. While they cannot be read, what is known
+ * stays, and they are tried less and less often: a cloud may never tell them. `works`: the cloud answers otherwise.
+ */
+export async function versionsOf(
+  { versionsDue, clock }: SpaceWorld,
+  connection: SpaceConnection,
+  { key, status }: SpaceSubject,
+  works: boolean,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  const known = status.availableVersions;
+  const due = versionsDue.get(key) ?? (known === undefined ? VERSIONS_DUE_NOW : undefined);
+  if (!works || due === undefined || clock.monotonic() < due.atMs) return known;
+  try {
+    const versions = await connection.client.versions(signal);
+    versionsDue.delete(key);
+    return versions;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const pauseMs = Math.min(due.pauseMs * 2, MAX_PAUSE_MS);
+    versionsDue.set(key, { atMs: clock.monotonic() + due.pauseMs, pauseMs });
+    return known;
+  }
+}

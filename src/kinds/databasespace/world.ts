@@ -1,0 +1,35 @@
+import type { Clock } from '../../base/clock.ts';
+import type { ObjectKey } from '../../kube/object.ts';
+import type { Dependents } from '../dependents-first.ts';
+import type { Elapsed } from '../elapsed.ts';
+import type { Secrets } from '../secrets.ts';
+import type { SpaceConnections } from './connection/connections.ts';
+import type { SpacePlaces } from './places.ts';
+
+/** What a DatabaseSpace is observed and acted on with. */
+export interface SpaceWorld {
+  readonly secrets: Secrets;
+  readonly connections: SpaceConnections;
+  readonly places: Pick<SpacePlaces, 'same'>;
+  /** Ids that a space's DatabaseClusters stand for, or want, as far as that counts for the space `by`, which may be another one. */
+  readonly claimedIDs: (space: ObjectKey, by: ObjectKey) => ReadonlySet<string>;
+  /** DatabaseClusters that cannot be deleted without the space. */
+  readonly neededBy: (space: ObjectKey) => readonly ObjectKey[];
+  /** What on servers of the space's clusters is deleted with its object. */
+  readonly dependents: (space: ObjectKey) => Dependents;
+  readonly hasDependents: (space: ObjectKey) => boolean;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** For how long spaces have been going. */
+  readonly going: Elapsed;
+  /** The versions of the object and its Secrets when the space was last connected. */
+  readonly connectedWith: Map<ObjectKey, string>;
+  /** When versions must be read again: those in the status may be of another cloud, or could not be read. */
+  readonly versionsDue: Map<ObjectKey, VersionsDue>;
+}
+
+/** In milliseconds of the monotonic clock. */
+export interface VersionsDue {
+  readonly atMs: number;
+  /** Until the next attempt, if that fails. */
+  readonly pauseMs: number;
+}

@@ -1,0 +1,300 @@
+/*
+ * Divides shards between replicas so that no shard ever has two owners, and a replica that comes or goes moves only its own. Each replica
+ * renews a Lease, as a leader does, and publishes its view there: the members between which it thinks shards are divided. Under a view,
+ * the owner of a shard is the member with the highest hash of both (rendezvous hashing).
+ * - A replica owns a shard if it is the owner under its own published view and no other live replica claims it: as the owner under that
+ *   one's published view, or by naming it there as still in use. A replica looks at the others after it publishes, so if two claim one
+ *   shard, at least one sees the other's claim.
+ * - Before it publishes a view under which it loses shards, it stops beginning anything there, and names those still in use.
+ * - With each renewal it also renews the Lease of a single leader, in the name of all replicas. A process started to act alone, as in a
+ *   rolling update, acts once no replica has renewed for the lease's duration, when the last one has stopped.
+ * - A replica not seen to renew for the lease's duration is dead once its Lease could be taken from it in the version that was seen. By
+ *   then it no longer acts: it stops by itself at the renew deadline, by either clock.
+ */
+
+import { type Clock, sleep } from '../../base/clock.ts';
+import { REPLICA_LEASE_PREFIX } from '../../base/lease-names.ts';
+import { stopwatch } from '../../base/stopwatch.ts';
+import { withTimeout } from '../../base/with-timeout.ts';
+import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../../kube/api.ts';
+import {
+  GIVEN_BACK,
+  isFree,
+  LEASE_TIMES,
+  LEASES,
+  type LeaseTimes,
+  leaseRecord,
+  leaseSpecOf,
+  newLease,
+} from '../../kube/lease.ts';
+import { HELD, MEMBERS, type Other, Others, REPLICAS } from './others.ts';
+import { Owners, type View } from './owners.ts';
+
+/** How soon, instead of a retry period, a replica that came or went is taken in: whatever it led to has been answered by then. */
+const SOON_MS = 200;
+
+export interface MembershipOptions extends Partial<LeaseTimes> {
+  readonly api: KubeApi;
+  readonly clock: Clock;
+  readonly namespace: string;
+  /**
+   * The Lease of a single leader. While a process started in that mode holds it, no replica owns anything; while any replica owns
+   * something, the replicas hold it.
+   */
+  readonly name: string;
+  /** Names this process and no other; part of a Lease's name. */
+  readonly identity: string;
+  /** Shards in use: something is being done for them at this moment. */
+  readonly inHand: () => Iterable<string>;
+  /** All others were looked at. If `changed`, `owns` may answer differently. `between`: they may not have renewed since the last time. */
+  readonly onChange: (changed: boolean, between: boolean) => void;
+  /** Called after a failed attempt; the next one comes by itself. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** What was true after this replica published its view and then looked at all the others. */
+interface Standing {
+  readonly view: View;
+  readonly others: readonly Other[];
+  readonly sinceAskedMs: () => number;
+}
+
+/** One replica, as above. */
+export class Membership {
+  readonly #options: Required<MembershipOptions>;
+  readonly #others: Others;
+  readonly #owners = new Owners();
+  #standing: Standing | undefined;
+  /** The view to publish next: nothing is begun any more in shards that it takes away. */
+  #coming: View | undefined;
+  /** A replica has come or gone, so the next renewal comes soon. */
+  #soon = false;
+  /** Everything that `owns` follows from. */
+  #known = '';
+  #resourceVersion = '';
+  /** This replica has acted, or might have, while the replicas held the single leader's Lease. */
+  #hasShared = false;
+  /** A clock, which may have been set back since, showed that membership is over; until the next renewal. */
+  #over = false;
+  #lost = false;
+
+  constructor(options: MembershipOptions) {
+    this.#options = { ...LEASE_TIMES, ...options };
+    this.#others = new Others({
+      ...this.#options,
+      own: this.#name,
+      aside: (work) => void this.#attempt(work),
+      onDead: () => {
+        this.#soon = true;
+      },
+    });
+  }
+
+  /** Reports whether this replica may begin something in the shard now. */
+  owns(shard: string): boolean {
+    const { identity } = this.#options;
+    const standing = this.#standing;
+    if (standing === undefined || !this.isMember()) return false;
+    return (
+      this.#owners.of(shard, standing.view) === identity &&
+      (this.#coming === undefined || this.#owners.of(shard, this.#coming) === identity) &&
+      standing.others.every((other) => this.#owners.of(shard, other.view) !== other.identity) &&
+      standing.others.every((other) => !other.held.has(encodeURIComponent(shard)))
+    );
+  }
+
+  /** Reports whether running work may still change anything. Ask before each effect. */
+  isMember(): boolean {
+    if (this.#standing === undefined || this.#lost) return false;
+    this.#over ||= this.#standing.sinceAskedMs() >= this.#options.renewDeadlineMs;
+    return !this.#over;
+  }
+
+  /**
+   * Takes part until `work` has ended, then gives its Lease back; `work` is told to stop when the signal aborts. Also resolves when the
+   * Lease was lost: then the process should end. Rejects with what `work` threw.
+   */
+  async run(signal: AbortSignal, work: (stop: AbortSignal) => Promise<void>): Promise<void> {
+    const { clock, retryPeriodMs } = this.#options;
+    while (!signal.aborted && !this.#lost && !(await this.#attempt((limit) => this.#join(limit))))
+      await sleep(clock, retryPeriodMs, signal);
+    if (signal.aborted && !this.#lost && this.#resourceVersion !== '') await this.#giveBack();
+    if (signal.aborted || this.#lost) return;
+    const stop = new AbortController();
+    const onAbort = () => stop.abort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    const ended = new AbortController();
+    const working = work(stop.signal).finally(() => ended.abort());
+    working.catch(() => {});
+    while (!ended.signal.aborted && !this.#lost) {
+      const between = this.#soon;
+      this.#soon = false;
+      await this.#attempt((limit) => this.#renew(between, limit));
+      if (!this.isMember() && this.#standing !== undefined) this.#lost = true;
+      if (!this.#lost) await sleep(clock, this.#soon ? SOON_MS : retryPeriodMs, ended.signal);
+    }
+    signal.removeEventListener('abort', onAbort);
+    this.#standing = undefined;
+    stop.abort();
+    if (this.#lost) return;
+    await this.#giveBack();
+    await working;
+  }
+
+  async #giveBack(): Promise<void> {
+    await this.#attempt((limit) => this.#write(GIVEN_BACK, undefined, limit));
+    await this.#attempt((limit) => this.#unshare(limit));
+  }
+
+  get #name(): string {
+    return `${REPLICA_LEASE_PREFIX}${this.#options.identity}`;
+  }
+
+  /** Reports whether the attempt succeeded in time. One that did not goes no further, whatever answer comes later. */
+  async #attempt(work: (limit: AbortSignal) => Promise<unknown>): Promise<boolean> {
+    const { clock, renewDeadlineMs, onFailure } = this.#options;
+    try {
+      await withTimeout(clock, renewDeadlineMs / 2, work);
+      return true;
+    } catch (error) {
+      onFailure(error);
+      return false;
+    }
+  }
+
+  async #join(limit: AbortSignal): Promise<void> {
+    const { api, namespace, identity } = this.#options;
+    const view = viewOf(identity, await this.#others.look(limit));
+    const lease = newLease(this.#name, this.#record(), { [MEMBERS]: view.join() });
+    try {
+      const created = await api.create(LEASES, namespace, lease, limit);
+      limit.throwIfAborted();
+      this.#resourceVersion = created.metadata.resourceVersion;
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      // An earlier attempt of ours created it, and its answer was lost.
+      await this.#readBack(error, limit);
+    }
+    this.#coming = view;
+  }
+
+  /** Publishes a view, then looks at all the others'. */
+  async #renew(between: boolean, limit: AbortSignal): Promise<void> {
+    const { clock, identity, onChange } = this.#options;
+    const view = this.#coming ?? this.#standing?.view;
+    if (view === undefined) return;
+    const sinceAskedMs = stopwatch(clock);
+    const [isShared, others] = await Promise.all([
+      this.#share(limit),
+      this.#publish(view, limit).then(() => this.#others.look(limit)),
+    ]);
+    limit.throwIfAborted();
+    if (!isShared && this.#hasShared) {
+      // Somebody took it while this replica was dead: running work here must not go on.
+      this.#lost = true;
+      throw new Error(`Another process acts alone under Lease ${this.#options.name} now`);
+    }
+    // The leader has given its Lease back since, and another process may have taken it.
+    if (!isShared && !others.some((other) => other.isLeader)) return;
+    this.#hasShared = isShared;
+    this.#standing = { view, others, sinceAskedMs };
+    this.#over = false;
+    const next = viewOf(identity, others);
+    this.#coming = next.join() === view.join() ? undefined : next;
+    this.#soon ||= this.#coming !== undefined;
+    const text = JSON.stringify([view, next, others.map((other) => [other.identity, other.view, ...other.held])]);
+    const changed = text !== this.#known;
+    if (changed) this.#owners.clear();
+    this.#known = text;
+    onChange(changed, between);
+  }
+
+  async #publish(view: View, limit: AbortSignal): Promise<void> {
+    try {
+      await this.#write(this.#record(), view, limit);
+    } catch (error) {
+      if (!isConflict(error) && !isNotFound(error)) throw error;
+      // Somebody wrote to it, perhaps an earlier renewal of ours whose answer was lost.
+      await this.#readBack(error, limit);
+      await this.#write(this.#record(), view, limit);
+    }
+  }
+
+  /** Reads the current version of our Lease. Throws `error` if the Lease is no longer ours, which is final. */
+  async #readBack(error: unknown, limit: AbortSignal): Promise<void> {
+    const { api, namespace, identity } = this.#options;
+    const lease = await api.get(LEASES, { namespace, name: this.#name }, limit);
+    limit.throwIfAborted();
+    if (lease === undefined || leaseSpecOf(lease).holderIdentity !== identity) {
+      this.#lost = true;
+      throw error;
+    }
+    this.#resourceVersion = lease.metadata.resourceVersion;
+  }
+
+  /** Renews the single leader's Lease in the name of all replicas. Returns false if somebody leads alone. */
+  async #share(limit: AbortSignal): Promise<boolean> {
+    const { api, namespace, name } = this.#options;
+    const ref = { namespace, name };
+    const spec = { ...this.#record(), holderIdentity: REPLICAS };
+    const lease = await api.get(LEASES, ref, limit);
+    limit.throwIfAborted();
+    // A person removed the holder from a shared Lease.
+    const isEmptied = this.#hasShared && lease !== undefined && !leaseSpecOf(lease).holderIdentity;
+    if (this.#others.isLed(lease) && !isEmptied) return false;
+    try {
+      if (lease === undefined) await api.create(LEASES, namespace, newLease(name, spec), limit);
+      else await this.#patchShared(lease, spec, limit);
+      return true;
+    } catch (error) {
+      if (!isConflict(error) && !isAlreadyExists(error)) throw error;
+      // Another replica has renewed it since it was read, which is as good.
+      const now = await api.get(LEASES, ref, limit);
+      return now !== undefined && leaseSpecOf(now).holderIdentity === REPLICAS;
+    }
+  }
+
+  /** If the last replica has gone, a single leader need not wait. One that came since has its own Lease, or is too late with this one. */
+  async #unshare(limit: AbortSignal): Promise<void> {
+    const { api, namespace, name } = this.#options;
+    const { items } = await api.list(LEASES, { namespace }, limit);
+    const isHeld = (lease: AnyObject) => !isFree(leaseSpecOf(lease), false);
+    if (items.some((lease) => lease.metadata.name.startsWith(REPLICA_LEASE_PREFIX) && isHeld(lease))) return;
+    const shared = items.find(({ metadata }) => metadata.name === name);
+    if (shared === undefined || leaseSpecOf(shared).holderIdentity !== REPLICAS) return;
+    await this.#patchShared(shared, GIVEN_BACK, limit).catch((error) => {
+      if (!isConflict(error) && !isNotFound(error)) throw error;
+    });
+  }
+
+  #patchShared({ metadata }: AnyObject, spec: object, limit: AbortSignal): Promise<AnyObject> {
+    const { api, namespace, name } = this.#options;
+    const patch = { metadata: { resourceVersion: metadata.resourceVersion }, spec };
+    return api.patch(LEASES, { namespace, name }, patch, undefined, limit);
+  }
+
+  async #write(spec: object, view: View | undefined, limit: AbortSignal): Promise<void> {
+    const { api, namespace } = this.#options;
+    const annotations = view && { [MEMBERS]: view.join(), [HELD]: this.#heldUnder(view) };
+    const patch = { metadata: { resourceVersion: this.#resourceVersion, ...(annotations && { annotations }) }, spec };
+    const written = await api.patch(LEASES, { namespace, name: this.#name }, patch, undefined, limit);
+    limit.throwIfAborted();
+    this.#resourceVersion = written.metadata.resourceVersion;
+  }
+
+  /** Null if there are none. Nothing more is begun for them under that view, so they only become fewer, or move. */
+  #heldUnder(view: View): string | null {
+    const { identity, inHand } = this.#options;
+    const held = [...inHand()].filter((shard) => this.#owners.of(shard, view) !== identity);
+    return held.length === 0 ? null : held.map(encodeURIComponent).join();
+  }
+
+  #record(): ReturnType<typeof leaseRecord> {
+    const { clock, identity, leaseDurationMs } = this.#options;
+    return leaseRecord(identity, leaseDurationMs, clock.now());
+  }
+}
+
+function viewOf(identity: string, others: readonly Other[]): View {
+  return [identity, ...others.map((other) => other.identity)].sort();
+}
