@@ -29,7 +29,7 @@ const TYPE = 'database';
 const PROVIDER = 'mooring';
 
 /** How many bytes of a password a server looks at (compatibility.md). */
-export const MAX_PASSWORD_BYTES = 72;
+const MAX_PASSWORD_BYTES = 72;
 
 /** Annotations of connection Secrets. */
 export const SECRET_ANNOTATIONS = {
