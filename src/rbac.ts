@@ -97,16 +97,16 @@ export const reviewRules: readonly PolicyRule[] = [
 ];
 
 /** For those that scrape the metrics in that case. */
-export const scrapeRules: readonly PolicyRule[] = [
+const scrapeRules: readonly PolicyRule[] = [
   { why: 'Read the metrics.', nonResourceURLs: ['/metrics'], verbs: ['get'] },
 ];
 
 /** For people, aggregated to the cluster's own roles. */
-export const viewRules: readonly PolicyRule[] = [
+const viewRules: readonly PolicyRule[] = [
   { why: 'Read everything.', apiGroups: [GROUP], resources: plurals, verbs: ['get', 'list', 'watch'] },
 ];
 
-export const editRules: readonly PolicyRule[] = [
+const editRules: readonly PolicyRule[] = [
   {
     why: 'Change everything except the status.',
     apiGroups: [GROUP],

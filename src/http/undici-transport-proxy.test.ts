@@ -1,7 +1,7 @@
 import { createServer as createProxy } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createPlainServer, type Server, type Socket } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { FIRST, SECOND } from '../../test/support/certificates.ts';
 import { readText } from '../base/transport.ts';
 import { createUndiciTransport } from './undici-transport.ts';
@@ -79,14 +79,22 @@ test('requests connect side by side to a proxy that is reached by TLS, too', asy
   await Promise.race([connected.promise, ended]);
 });
 
-test('a proxy that is reached by TLS may be named by its address, and must be trusted', async () => {
-  const port = await listening(createServer({ ...FIRST }));
+test('a proxy that is reached by TLS may be named by its address, and must be trusted, whatever the environment says', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const asked: string[] = [];
+  const proxy = createServer({ ...FIRST }).on('connect', (request, socket: Socket) => {
+    asked.push(`${request.url} ${request.headers['proxy-authorization']}`);
+    socket.destroy();
+  });
+  const port = await listening(proxy);
   for (const host of ['localhost', '127.0.0.1']) {
-    const transport = createUndiciTransport({ proxy: `https://${host}:${port}` });
+    const transport = createUndiciTransport({ proxy: `https://me:sesame@${host}:${port}` });
     onTestFinished(() => transport.close());
     await expect(transport({ method: 'GET', url: 'https://nowhere.test/' })).rejects.toMatchObject({
       kind: 'unreachable',
       isUntrusted: true,
     });
   }
+  expect(asked).toEqual([]);
 });

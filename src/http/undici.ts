@@ -36,7 +36,9 @@ export function proxyAgent(options: undici.ProxyAgent.Options): Dispatcher {
     // undici's index adds `connect` to every dispatcher.
     return Object.assign(new Pool(origin, { ...given, connect: connector, allowH2: false }), { connect });
   };
-  return new ProxyAgent({ ...options, proxyTls: { allowH2: false }, clientFactory });
+  // The proxy is verified whatever NODE_TLS_REJECT_UNAUTHORIZED says: it gets a login, too.
+  const proxyTls = { allowH2: false, rejectUnauthorized: true };
+  return new ProxyAgent({ ...options, proxyTls, clientFactory });
 }
 
 const requestOf: Dispatcher['request'] = require('undici/lib/api/api-request.js');

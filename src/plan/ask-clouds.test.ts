@@ -106,6 +106,18 @@ describe('askClouds()', () => {
     expect((await ask(NEXT, moved, [{ ...elsewhere, manifest: { ...manifest, metadata } }])).called).toEqual([]);
   });
 
+  it('minds no Secret in the files that is empty, as templates may leave it', async () => {
+    const empty = ['other', 'shop'].map((namespace) => ({
+      where: 'b.yaml',
+      manifest: { kind: 'Secret', metadata: { name: 'empty', namespace }, data: null, stringData: null },
+    })) as unknown as readonly Document[];
+    const moved = { baseURL: 'https://new.example.com', apiTokens: TOKEN };
+    for (const each of empty) {
+      const { called, notes } = await ask(NEXT, moved, [secret('theirs'), each]);
+      expect(called, notes.join()).toEqual(['https://new.example.com']);
+    }
+  });
+
   it('sends nothing to a cloud that the operator may not ask', async () => {
     const told = { ...NOTHING_TOLD, allowedBaseURLs: ['https://other.example.com'] };
     const { called, notes } = await ask(NEXT, {}, [], told);

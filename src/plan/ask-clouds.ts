@@ -88,11 +88,15 @@ function onlyWith(api: SpaceDependencies['api'], written: ReadonlyMap<ObjectKey,
   });
 }
 
-function asStored({ metadata, data = {}, stringData = {}, type = 'Opaque' }: Manifest) {
-  const encoded = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')]);
+/** In a file, a field may also be null. */
+function asStored({ metadata, data, stringData, type }: Manifest) {
+  const encoded = Object.entries(stringData ?? {}).map(([key, text]) => [
+    key,
+    Buffer.from(String(text ?? '')).toString('base64'),
+  ]);
   return {
     metadata: { ...metadata, uid: '', resourceVersion: '' },
-    type,
+    type: type ?? 'Opaque',
     data: { ...data, ...Object.fromEntries(encoded) },
   };
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { recordOf } from '../base/is-record.ts';
 import { adminSecretName } from '../kinds/databasecluster/identity.ts';
 import { newSecret, wantedSecret } from '../kinds/databaseuser/secret/content.ts';
 import { MANAGED_BY, type NewSecret, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
@@ -91,7 +92,7 @@ function settled(
   versions: Versions,
   schemaHash: string | undefined,
 ): unknown {
-  const status = (live as { readonly status?: Readonly<Record<string, unknown>> }).status ?? {};
+  const status = recordOf(live?.status);
   const { namespace } = splitKey(key);
   // A Secret or ConfigMap that does not exist keeps the recorded version: the operator finds it gone.
   const version = (name: unknown, before: unknown) =>

@@ -13,7 +13,7 @@ import {
 } from 'js-yaml';
 import { messageOf } from '../base/errors.ts';
 import { API_VERSION, GROUP, isOfGroup } from '../base/group.ts';
-import { isRecord } from '../base/is-record.ts';
+import { isRecord, recordOf } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
 import { definitions } from '../kinds/definitions.ts';
 import { CONFIG_MAPS, NAMESPACES, type Resource, SECRETS } from '../kube/api.ts';
@@ -199,7 +199,7 @@ function isWanted(value: unknown): boolean {
 /** Puts right what is outside the spec, so that other mistakes can be reported too; undefined if the kind does not say which. */
 function mendedDocument(value: unknown): object | undefined {
   if (!isRecord(value) || !KINDS.includes(String(value['kind']))) return undefined;
-  const { namespace, labels, annotations, ...metadata } = isRecord(value['metadata']) ? value['metadata'] : {};
+  const { namespace, labels, annotations, ...metadata } = recordOf(value['metadata']);
   const mended = {
     ...metadata,
     ...(typeof namespace === 'string' ? { namespace } : {}),
@@ -219,7 +219,7 @@ function textsIn(values: unknown): object {
 
 /** The name of an object is part of a path. */
 function hasName(metadata: unknown): metadata is { readonly name: string } {
-  const name = isRecord(metadata) ? metadata['name'] : undefined;
+  const { name } = recordOf(metadata);
   return typeof name === 'string' && /^[^/%]+$/.test(name) && name !== '.' && name !== '..';
 }
 
@@ -240,7 +240,7 @@ function problemsOf(value: unknown): readonly string[] {
   const problems: string[] = [];
   if (isOurs(value) && apiVersion !== API_VERSION) problems.push(`apiVersion ${shown(apiVersion)}: use ${API_VERSION}`);
   if (isOurs(value) && !KINDS.includes(String(kind))) problems.push(`kind ${shown(kind)}: use ${KINDS.join(', ')}`);
-  const { name, namespace } = isRecord(metadata) ? metadata : {};
+  const { name, namespace } = recordOf(metadata);
   if (!hasName(metadata))
     problems.push(`metadata.name ${shown(name)}: set it to a string${name ? ', without / and %' : ''}`);
   if (!isTextOrAbsent(namespace)) problems.push(`metadata.namespace ${shown(namespace)}: ${IN_QUOTES}`);
@@ -251,7 +251,7 @@ function problemsOf(value: unknown): readonly string[] {
 
 /** Values such as `true` and `1` where the API server takes texts only. */
 function notTexts({ metadata, ...value }: Readonly<Record<string, unknown>>): readonly string[] {
-  const { labels, annotations } = isRecord(metadata) ? metadata : {};
+  const { labels, annotations } = recordOf(metadata);
   const ofMetadata = Object.entries({ labels, annotations }).flatMap(([field, values]) => {
     if (values === undefined || values === null) return [];
     if (!isRecord(values)) return [`metadata.${field} ${shown(values)}: write an object`];

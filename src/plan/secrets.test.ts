@@ -42,6 +42,14 @@ describe('readSecrets()', () => {
     expect(seen.get('shop/own')?.keys).toEqual(new Set(['password']));
   });
 
+  it('takes fields of a manifest that are null for absent, as templates may leave them', async () => {
+    const metadata = { name: 'own', labels: null, annotations: null };
+    const manifest = { kind: 'Secret', metadata, type: null, data: null, stringData: { password: 'x', more: null } };
+    const { seen } = await read(async () => undefined, [{ where: 'a.yaml', manifest }] as unknown as Document[]);
+    const own = { labels: {}, annotations: {}, ownerReferences: [], type: 'Opaque', keys: new Set(['password']) };
+    expect(seen.get('shop/own')).toEqual(own);
+  });
+
   it('says which keys of a Secret in the manifests differ in value from the cluster, and shows no value', async () => {
     const base64 = (text: string) => Buffer.from(text).toString('base64');
     const there = { password: base64('canary-old'), same: base64('s'), other: base64('o') };

@@ -71,7 +71,7 @@ export async function readSecrets(
 /** Reported because the plan's copy has values of its own: it does not see a new password or token. */
 function changesOf(key: ObjectKey, { data, stringData }: Manifest, there: SecretContents): readonly string[] {
   const decoded = Object.entries(data ?? {}).map(
-    ([name, value]) => [name, Buffer.from(String(value), 'base64').toString()] as const,
+    ([name, value]) => [name, Buffer.from(String(value ?? ''), 'base64').toString()] as const,
   );
   const values = new Map([...decoded, ...Object.entries(stringData ?? {})]);
   const names = [...values].filter(([name, value]) => there.data.get(name) !== value).map(([name]) => name);
@@ -88,8 +88,14 @@ function withoutValues(secret: SecretContents | undefined): SeenSecret | undefin
   return { labels, annotations, ownerReferences, type, keys };
 }
 
-function ofManifest({ type = 'Opaque', metadata, data, stringData }: Manifest): SeenSecret {
-  const { labels = {}, annotations = {} } = metadata;
-  const keys = Object.entries({ ...data, ...stringData }).filter(([, value]) => value !== '');
-  return { labels, annotations, ownerReferences: [], type, keys: new Set(keys.map(([key]) => key)) };
+/** In a file, a field may also be null. */
+function ofManifest({ type, metadata: { labels, annotations }, data, stringData }: Manifest): SeenSecret {
+  const filled = Object.entries({ ...data, ...stringData }).filter(([, value]) => Boolean(value));
+  return {
+    labels: labels ?? {},
+    annotations: annotations ?? {},
+    ownerReferences: [],
+    type: type ?? 'Opaque',
+    keys: new Set(filled.map(([key]) => key)),
+  };
 }

@@ -14,7 +14,6 @@ import {
 import { DIALECT_RULES } from './dialect.ts';
 import { createExchange } from './exchange/exchange.ts';
 import { createRequestLog } from './exchange/request-log.ts';
-import { cloudTarget, isServing, serverTarget } from './exchange/targets.ts';
 import { createFaultBook, type FaultBook } from './faults/faults.ts';
 import { inspect } from './inspect.ts';
 import type { Hosting, Simulator, SimulatorOptions } from './interface.ts';
@@ -22,6 +21,7 @@ import { DEFAULT_KNOBS } from './knobs.ts';
 import { createOutsider } from './outsider.ts';
 import { restoreState, saveState } from './saved-state.ts';
 import { hashPassword } from './server/state.ts';
+import { cloudTarget, isServing, serverTarget } from './targets.ts';
 import { createTransport } from './transport.ts';
 
 /**

@@ -33,12 +33,6 @@ export function isIdentity(createdAt: string | undefined, cluster: Cluster): boo
   return createdAt !== undefined && Date.parse(createdAt) === cluster.createdAt;
 }
 
-/** Reports whether the password that the Secret publishes signs in. */
-export function publishesWorking(secret: FakeObject, { database }: Cluster): boolean {
-  const { username = '', password } = contentsOf(secret);
-  return password !== undefined && passwordIs(database, username, password);
-}
-
 /** Reports whether one of the Secret's passwords signs in. */
 export function signsIn(secret: FakeObject, { database }: Cluster): boolean {
   const { username = '', password, nextPassword } = contentsOf(secret);

@@ -28,7 +28,7 @@ export interface BuildOptions {
 }
 
 /** The folder with the module's binaries once they are built. */
-export function buildFolder(cache: string, { folder, key, ldflags, tags }: GoModule): string {
+function buildFolder(cache: string, { folder, key, ldflags, tags }: GoModule): string {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${ldflags}`);
   if (tags !== undefined) hash.update(tags);
   const sources = globSync('*.go', { cwd: folder }).sort();

@@ -79,7 +79,7 @@ const PLATFORMS: Readonly<Record<string, string>> = { linux: 'linux', darwin: 'd
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /** Go in its official image, for a machine with Docker but no Go. Downloads are kept in a volume. */
-export function goInDocker(docker: string, env: NodeJS.ProcessEnv, version: string): GoCommand {
+function goInDocker(docker: string, env: NodeJS.ProcessEnv, version: string): GoCommand {
   return {
     name: 'Go in Docker',
     build: (request) => {

@@ -4,7 +4,7 @@ import { flawsOf, type Group, navigationOf } from './navigation.ts';
 import type { Repository } from './repository.ts';
 
 export const HOME = 'docs/index.md';
-export const START = 'README.md';
+const START = 'README.md';
 
 export interface Document {
   readonly path: string;

@@ -1,5 +1,5 @@
 import { splitAddress } from '../../http/address.ts';
-import { PAUSED } from '../../kube/annotations.ts';
+import { isPaused } from '../../kube/annotations.ts';
 import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
 import { destroys } from '../databasecluster/decide-deletion.ts';
@@ -156,7 +156,7 @@ function unusable(called: string, cluster: ClusterRecord): Waiting {
   const { metadata, spec, status } = cluster;
   const reason = findStatusCondition(status.conditions, 'Ready')?.reason;
   // A cluster that is protected, paused or blocked may stay after all, with everything on it: what should be deleted there waits.
-  const held = spec.deletionProtection || metadata.annotations?.[PAUSED] === 'true';
+  const held = spec.deletionProtection || isPaused(metadata);
   const blocked = reason === 'DeletionBlocked' || reason === 'DeletionProtected';
   // One that should be destroyed is not gone either: until it says that it is being destroyed, it may still say that it cannot be.
   const destroyed = destroys(spec);

@@ -13,8 +13,10 @@ import { CLUSTER_SUSPENDED } from '../../kinds/server/access.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import { parseSpec, parseStatus } from '../../kube/definition.ts';
+import { objectKey } from '../../kube/object.ts';
 import { itemOf } from '../item.ts';
 import { commandFor } from '../kinds.ts';
+import { nodeName } from '../node-name.ts';
 import { readSpace, type SpaceDependencies } from '../space.ts';
 
 export interface ServerTarget {
@@ -80,12 +82,13 @@ function withHelp(error: unknown, baseURL: string, { server }: ServerTarget): un
 
 async function connectionSecret(api: KubeApi, { namespace, cluster, user }: ServerTarget, signal: AbortSignal) {
   const { items } = await api.list(DATABASE_USERS, { namespace }, signal);
+  const parent = nodeName(databaseClusterDefinition.kind, objectKey(namespace, cluster));
   const users = items
     .map((object) => ({
       item: itemOf(databaseUserDefinition, object),
       status: parseStatus(databaseUserDefinition, object.status),
     }))
-    .filter(({ item }) => item.parent === `${databaseClusterDefinition.kind} ${namespace}/${cluster}`);
+    .filter(({ item }) => item.parent === parent);
   const bound = users.filter(({ status }) => status.binding !== undefined);
   if (bound.length === 0) {
     const known = users.map(({ item }) => item.metadata.name).join(', ');

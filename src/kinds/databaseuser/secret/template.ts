@@ -4,7 +4,7 @@ import type { Ruled } from '../../shared-schema.ts';
 /* The texts of `connectionSecret.template`: placeholders are replaced, nothing is ever evaluated. */
 
 /** What every connection Secret holds; a template cannot redefine it. */
-export const FIXED_KEYS = ['type', 'provider', 'host', 'port', 'username', 'password', 'uri', 'addresses'] as const;
+const FIXED_KEYS = ['type', 'provider', 'host', 'port', 'username', 'password', 'uri', 'addresses'] as const;
 export type FixedKey = (typeof FIXED_KEYS)[number];
 
 /** The key of a coming password, until the server has accepted it. */
