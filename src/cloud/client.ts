@@ -135,9 +135,9 @@ export class CloudClient {
     return this.#holders.find(({ tokens }) => tokens.refusal === error)?.level;
   }
 
-  /** Lets the next call try refused credentials again, even a short time later. */
-  forgetRefusals(): void {
-    for (const holder of this.#holders) holder.tokens.forgetRefusal();
+  /** Lets calls try refused credentials again as soon as the refusal is this old. */
+  forgetRefusals(ageMs = 0): void {
+    for (const holder of this.#holders) holder.tokens.forgetRefusal(ageMs);
   }
 
   /**

@@ -217,7 +217,7 @@ describe('observeSpace()', () => {
   });
 
   it('tries a refused token again when its Secret is written again, as the cloud may accept it by now', async () => {
-    const { simulator, put, observe } = await bench();
+    const { clock, simulator, put, observe } = await bench();
     const right = { clientID: 'admin-id', clientSecret: 'admin-secret-0123456789' };
     simulator.faults.add({
       match: { operation: 'exchangeToken' },
@@ -228,8 +228,30 @@ describe('observeSpace()', () => {
     });
     expect((await observe()).cloud?.refused).toHaveLength(1);
     expect((await observe()).cloud?.refused).toHaveLength(1);
+    await clock.advance(10_000);
     await put('cloud-admin', right);
     expect((await observe()).cloud?.refused).toEqual([]);
+  });
+
+  it('tries a token that is wrong once, however many spaces share the Secret that was written', async () => {
+    const { clock, simulator, put, observe } = await bench();
+    const spaces = ['shop/one', 'shop/two', 'shop/three'].map((key) => aSpace().but({ key }));
+    for (const space of spaces) expect((await observe(space)).cloud?.refused).toEqual([]);
+    await clock.advance(600_000);
+    simulator.resetCounters();
+    await put('cloud-admin', { clientID: 'admin-id', clientSecret: 'wrong-secret-value' });
+    for (const space of spaces) expect((await observe(space)).cloud?.refused).toHaveLength(1);
+    expect(simulator.count('exchangeToken')).toBe(1);
+  });
+
+  it('does not try a refused token again because it keeps the Secret from being deleted', async () => {
+    const { simulator, world, put, observe } = await bench();
+    await put('cloud-admin', { clientID: 'admin-id', clientSecret: 'wrong-secret-value' });
+    expect((await observe()).cloud?.refused).toHaveLength(1);
+    simulator.resetCounters();
+    await world.secrets.keep('shop', 'cloud-admin', secretFinalizer(aSpace().subject), true);
+    expect((await observe()).cloud?.refused).toHaveLength(1);
+    expect(simulator.count('exchangeToken')).toBe(0);
   });
 
   it('does not treat a cloud that cannot be reached as one that refuses', async () => {
