@@ -92,12 +92,18 @@ export interface SpaceWorld {
   readonly going: Elapsed;
   /** The versions of the object and its Secrets when the space was last connected. */
   readonly connectedWith: Map<ObjectKey, string>;
-  /** When versions must be read again: those in the status may be of another cloud, or could not be read. */
-  readonly versionsDue: Map<ObjectKey, VersionsDue>;
+  /** What this process knows of versions besides the status. */
+  readonly versions: Map<ObjectKey, VersionsRead | VersionsDue>;
 }
 
-/** In milliseconds of the monotonic clock. */
-export interface VersionsDue {
+/** The status may not have them yet, or at all: it could not be written, or the definitions are of an older version. */
+interface VersionsRead {
+  readonly read: readonly string[];
+}
+
+/** When they must be read again, by the monotonic clock: those in the status may be of another cloud, or could not be read. */
+interface VersionsDue {
+  readonly read?: undefined;
   readonly atMs: number;
   readonly pauseMs: number;
 }
@@ -150,7 +156,7 @@ async function observeCloud(
   signal: AbortSignal,
 ): Promise<CloudSeen | NotConnected> {
   if (subject.lookNow || subject.status.observedGeneration !== subject.metadata.generation)
-    world.versionsDue.set(subject.key, VERSIONS_DUE_NOW);
+    world.versions.set(subject.key, VERSIONS_DUE_NOW);
   const connection = await connected(world, subject, signal);
   if ('why' in connection) return connection;
   if (subject.lookNow) connection.client.forgetRefusals();
@@ -287,24 +293,25 @@ const MAX_VERSIONS_PAUSE_MS = 1_800_000;
  * cloud may never tell them.
  */
 async function versionsOf(
-  { versionsDue, clock }: SpaceWorld,
+  world: SpaceWorld,
   connection: SpaceConnection,
   { key, status }: SpaceSubject,
   works: boolean,
   signal: AbortSignal,
 ) {
-  const known = status.availableVersions;
-  const due = versionsDue.get(key) ?? (known === undefined ? VERSIONS_DUE_NOW : undefined);
-  if (!works || due === undefined || clock.monotonic() < due.atMs) return known;
+  const told = status.availableVersions;
+  const known = world.versions.get(key) ?? (told === undefined ? VERSIONS_DUE_NOW : { read: told });
+  if (known.read !== undefined) return known.read;
+  if (!works || world.clock.monotonic() < known.atMs) return told;
   try {
-    const versions = await connection.client.versions(signal);
-    versionsDue.delete(key);
-    return versions;
+    const read = await connection.client.versions(signal);
+    world.versions.set(key, { read });
+    return read;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const pauseMs = Math.min(due.pauseMs * 2, MAX_VERSIONS_PAUSE_MS);
-    versionsDue.set(key, { atMs: clock.monotonic() + due.pauseMs, pauseMs });
-    return known;
+    const pauseMs = Math.min(known.pauseMs * 2, MAX_VERSIONS_PAUSE_MS);
+    world.versions.set(key, { atMs: world.clock.monotonic() + known.pauseMs, pauseMs });
+    return told;
   }
 }
 
