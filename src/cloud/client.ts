@@ -106,9 +106,9 @@ export class CloudClient {
     return this.#credentials.refusedLevel(error);
   }
 
-  /** Lets the next call try refused credentials again, even a short time later. */
-  forgetRefusals(): void {
-    this.#credentials.forgetRefusals();
+  /** Lets calls try refused credentials again as soon as the refusal is this old. */
+  forgetRefusals(ageMs = 0): void {
+    this.#credentials.forgetRefusals(ageMs);
   }
 
   /**

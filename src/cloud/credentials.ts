@@ -74,8 +74,8 @@ export class Credentials {
     return this.#holders.find(({ tokens }) => tokens.refusal === error)?.level;
   }
 
-  forgetRefusals(): void {
-    for (const holder of this.#holders) holder.tokens.forgetRefusal();
+  forgetRefusals(ageMs: number): void {
+    for (const holder of this.#holders) holder.tokens.forgetRefusal(ageMs);
   }
 
   /**

@@ -23,7 +23,7 @@ function aSource(script: Script = (_, count) => ({ status: 200, body: `token-${c
   const source = {
     get: (signal?: AbortSignal) => tokens.get(endpoint, signal),
     drop: (value: string) => tokens.drop(value),
-    forgetRefusal: () => tokens.forgetRefusal(),
+    forgetRefusal: (ageMs?: number) => tokens.forgetRefusal(ageMs),
   };
   return { source, tokens, clock, requests: transport.requests };
 }
@@ -243,6 +243,16 @@ test('TokenSource.get() tries a refused credential at once when the refusal shou
   const { source } = aSource((_, count) => (count === 0 ? { status: 401 } : { status: 200, body: 'token' }));
   await expect(source.get()).rejects.toMatchObject({ kind: 'unauthorized' });
   source.forgetRefusal();
+  expect(await source.get()).toBe('token');
+});
+
+test('TokenSource.get() tries a refused credential when the refusal is as old as it should be to be forgotten', async () => {
+  const { source, clock } = aSource((_, count) => (count === 0 ? { status: 401 } : { status: 200, body: 'token' }));
+  await expect(source.get()).rejects.toMatchObject({ kind: 'unauthorized' });
+  source.forgetRefusal(10_000);
+  await clock.advance(9_999);
+  await expect(source.get()).rejects.toMatchObject({ kind: 'unauthorized' });
+  await clock.advance(1);
   expect(await source.get()).toBe('token');
 });
 

@@ -50,8 +50,8 @@ export class TokenSource {
   #token: Token | undefined;
   /** Since when no call has succeeded, even with new tokens. Monotonic. */
   #refusedAtOnceMs: number | undefined;
-  /** Why there is no token, and until when nobody asks again. */
-  #failed: { readonly error: ApiError; readonly untilMs: number } | undefined;
+  /** Why there is no token, since when, and until when nobody asks again. */
+  #failed: { readonly error: ApiError; readonly atMs: number; readonly untilMs: number } | undefined;
   /** How many times in a row it was refused since it worked; undefined if it never worked. */
   #refusals: number | undefined;
 
@@ -102,9 +102,11 @@ export class TokenSource {
     return error && isRefusedExchange(error) ? error : undefined;
   }
 
-  /** Forgets the last refusal, which counts for some time. */
-  forgetRefusal(): void {
-    this.#failed = undefined;
+  /** Forgets the last refusal, which counts for some time, as soon as it is this old. */
+  forgetRefusal(ageMs = 0): void {
+    if (this.#failed === undefined) return;
+    const untilMs = Math.min(this.#failed.untilMs, this.#failed.atMs + ageMs);
+    this.#failed = this.#clock.monotonic() < untilMs ? { ...this.#failed, untilMs } : undefined;
   }
 
   /** A 401 came for this token. A newer one is kept. */
@@ -119,7 +121,8 @@ export class TokenSource {
       return this.#token;
     } catch (error) {
       const holdMs = error instanceof ApiError ? this.#holdMs(error) : 0;
-      if (error instanceof ApiError && holdMs > 0) this.#failed = { error, untilMs: this.#clock.monotonic() + holdMs };
+      const atMs = this.#clock.monotonic();
+      if (error instanceof ApiError && holdMs > 0) this.#failed = { error, atMs, untilMs: atMs + holdMs };
       // It was asked for before the token in use ends, which only a 401 says.
       if (this.#token === undefined || !isPassing(error)) throw error;
       this.#token = { ...this.#token, renewAtMs: this.#clock.monotonic() + RENEW_AGAIN_MS };

@@ -154,7 +154,7 @@ function controllerOfSpaces({
     connections,
     places,
     connectedWith: new Map(),
-    versionsDue: new Map(),
+    versions: new Map(),
     claimedIDs: (space, by) =>
       wishesCount(space, by, seen)
         ? members.claimedIDs(space, places.get(space))

@@ -97,7 +97,7 @@ export class SecretReads implements SecretSource {
 }
 
 const NONE: ReadonlySet<ObjectKey> = new Set();
-/** With namespace and name: a field that is not given makes a reference without one. */
+/** With namespace and name: a read without a name would be a list. */
 const IS_SECRET = /^secrets\/[^/]+\/[^/]+$/;
 
 function secretsIn(references: readonly Reference[]): ReadonlySet<ObjectKey> {

@@ -2,7 +2,7 @@
  * When, and how urgently, to look at an object that a list or watch brings for the first time. Most objects found at a start are in order
  * and wait behind everything else (WithLowPriorityWhenUnchanged). Backoff is not in memory after a start, but follows from the status: an
  * object that has been stalled for some time, and that nobody has changed since, is tried again within about that time, one to ten
- * minutes. So a restart does not try all stalled objects at once, and repeated restarts try the same few, by uid.
+ * minutes. So a restart does not try all stalled objects at once, and repeated restarts try the same few, by uid: but see Kind.restless.
  */
 
 import { fractionOf } from '../base/random.ts';

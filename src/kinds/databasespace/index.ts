@@ -45,7 +45,7 @@ export function databaseSpaceKind(
       world.connections.disconnect(key);
       world.connectedWith.delete(key);
       world.going.forget(key);
-      world.versionsDue.delete(key);
+      world.versions.delete(key);
     },
   };
 }

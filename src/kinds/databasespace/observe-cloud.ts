@@ -18,7 +18,7 @@ export async function observeCloud(
   signal: AbortSignal,
 ): Promise<CloudSeen | NotConnected> {
   if (subject.lookNow || subject.status.observedGeneration !== subject.metadata.generation)
-    world.versionsDue.set(subject.key, VERSIONS_DUE_NOW);
+    world.versions.set(subject.key, VERSIONS_DUE_NOW);
   const connection = await connected(world, subject, signal);
   if ('why' in connection) return connection;
   if (subject.lookNow) connection.client.forgetRefusals();

@@ -12,23 +12,24 @@ const MAX_PAUSE_MS = 1_800_000;
  * stays, and they are tried less and less often: a cloud may never tell them. `works`: the cloud answers otherwise.
  */
 export async function versionsOf(
-  { versionsDue, clock }: SpaceWorld,
+  world: SpaceWorld,
   connection: SpaceConnection,
   { key, status }: SpaceSubject,
   works: boolean,
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {
-  const known = status.availableVersions;
-  const due = versionsDue.get(key) ?? (known === undefined ? VERSIONS_DUE_NOW : undefined);
-  if (!works || due === undefined || clock.monotonic() < due.atMs) return known;
+  const told = status.availableVersions;
+  const known = world.versions.get(key) ?? (told === undefined ? VERSIONS_DUE_NOW : { read: told });
+  if (known.read !== undefined) return known.read;
+  if (!works || world.clock.monotonic() < known.atMs) return told;
   try {
-    const versions = await connection.client.versions(signal);
-    versionsDue.delete(key);
-    return versions;
+    const read = await connection.client.versions(signal);
+    world.versions.set(key, { read });
+    return read;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const pauseMs = Math.min(due.pauseMs * 2, MAX_PAUSE_MS);
-    versionsDue.set(key, { atMs: clock.monotonic() + due.pauseMs, pauseMs });
-    return known;
+    const pauseMs = Math.min(known.pauseMs * 2, MAX_PAUSE_MS);
+    world.versions.set(key, { atMs: world.clock.monotonic() + known.pauseMs, pauseMs });
+    return told;
   }
 }

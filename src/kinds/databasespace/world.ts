@@ -23,12 +23,18 @@ export interface SpaceWorld {
   readonly going: Elapsed;
   /** The versions of the object and its Secrets when the space was last connected. */
   readonly connectedWith: Map<ObjectKey, string>;
-  /** When versions must be read again: those in the status may be of another cloud, or could not be read. */
-  readonly versionsDue: Map<ObjectKey, VersionsDue>;
+  /** What this process knows of versions besides the status. */
+  readonly versions: Map<ObjectKey, VersionsRead | VersionsDue>;
 }
 
-/** In milliseconds of the monotonic clock. */
+/** The status may not have them yet, or at all: it could not be written, or the definitions are of an older version. */
+interface VersionsRead {
+  readonly read: readonly string[];
+}
+
+/** When they must be read again, by the monotonic clock: those in the status may be of another cloud, or could not be read. */
 export interface VersionsDue {
+  readonly read?: undefined;
   readonly atMs: number;
   /** Until the next attempt, if that fails. */
   readonly pauseMs: number;

@@ -50,9 +50,15 @@ export async function connected(
   const connection = world.connections.get(key);
   if (connection === undefined) throw new Error(`Space ${key} is not connected after connecting it`);
   // Whatever has changed, somebody may have done it to have a token tried that the cloud accepts by now.
-  if (!isFirst) connection.client.forgetRefusals();
+  if (!isFirst) connection.client.forgetRefusals(DOUBTED_MS);
   return connection;
 }
+
+/**
+ * How old a refusal must be to be doubted because something was written: others that share the Secret may have been refused since, and
+ * a finalizer of ours is a write, too. A cloud that is asked too often may lock the token out.
+ */
+const DOUBTED_MS = 10_000;
 
 function orWhy<T extends object>(work: () => T, lacksToken: boolean): T | NotConnected {
   try {
