@@ -57,6 +57,17 @@ test.each([
   expect(given.pauses().at(-1)).toBe(pauses.at(-1));
 });
 
+test('Controller does not take how long something had to be waited for as how long a refusal will last', async () => {
+  let waits = 4;
+  const given = await aController({
+    decide: () => (waits-- > 0 ? { conditions: READY, retry: 'slowly' } : { conditions: READY, steps: ['work'] }),
+    act: () => Promise.reject(new TerminalError('No', 'Never')),
+  });
+  await given.create('a');
+  await given.clock.advance(3_600_000);
+  expect(given.pauses().slice(0, 6)).toEqual([120_000, 240_000, 480_000, 960_000, 120_000, 240_000]);
+});
+
 test('Controller waits as long as the other side asks for', async () => {
   const { create, clock, pauses } = await aController({
     observe: () => Promise.reject(new TransientError('Busy', 'Later', { retryAfterMs: 90_000 })),
