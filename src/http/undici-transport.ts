@@ -1,9 +1,9 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
+import { abortedUnsent, startLimit } from '../base/exchange-limit.ts';
 import { tracedTransport } from '../base/trace.ts';
 import { HttpError, type HttpTimeouts, type HttpTransport, withheld } from '../base/transport.ts';
-import { abortedUnsent, startLimit } from './exchange-limit.ts';
 import {
   Agent,
   buildConnector,
