@@ -69,6 +69,8 @@ export interface SpaceSeen {
   readonly login: LoginObservation;
   /** Until when (wall clock) the call that the status announces may still take effect; undefined: it was surely never made. */
   readonly mayLandUntilMs: number | undefined;
+  /** When the cluster in the answer to that call was created; undefined: this process has no such answer. */
+  readonly createdByCall?: string | undefined;
   /** Names this process. */
   readonly self: string;
   /** What to clone; undefined: nothing, or there is a cluster already. */

@@ -48,6 +48,7 @@ export async function observeCluster(
     id,
     claimedBy: firstClaimant(world, subject, id),
     mayLandUntilMs: mayLandUntilMs(world, subject),
+    createdByCall: world.memory.createdByCall(subject.key, subject.status.operation),
     self: world.memory.attempts.self,
     cluster,
     absence: absenceOf(world, subject, cluster, lookalikes.length > 0),

@@ -66,6 +66,11 @@ export interface SpaceSeenHere {
 /** How often recording a Secret in the status is tried before it is reported that the status does not keep it. */
 const MAX_NOTES = 3;
 
+/** `status.operation`: a call that was written down before it is made. */
+interface Operation {
+  readonly startedAt: string;
+}
+
 /** What only this process remembers. */
 export class ClusterMemory {
   readonly attempts: Attempts;
@@ -79,6 +84,8 @@ export class ClusterMemory {
   readonly #puts = new Map<ObjectKey, string>();
   /** The Secret that the status should record, and how often that was tried. */
   readonly #notes = new Map<ObjectKey, { readonly secretName: string; readonly times: number }>();
+  /** When the cluster was created that the cloud answered a call with, which began at `startedAt`. */
+  readonly #created = new Map<ObjectKey, { readonly startedAt: string; readonly createdAt: string }>();
   /** For how long the time of its last call has been in the future. */
   readonly ahead = new Elapsed();
   /** For how long its space has waited for its first look. */
@@ -94,6 +101,20 @@ export class ClusterMemory {
   constructor(self: string, actsSinceMs: ActsSince) {
     this.attempts = new Attempts(self, actsSinceMs);
     this.verifications = new Verifications(actsSinceMs);
+  }
+
+  /** The cloud has answered the recorded call with a cluster that it created then; undefined: it does not tell when. */
+  created(key: ObjectKey, { startedAt }: Operation, createdAt: string | undefined): void {
+    if (createdAt !== undefined) this.#created.set(key, { startedAt, createdAt });
+  }
+
+  /** When the cluster was created that the recorded call was answered with; undefined: no such answer is known. */
+  createdByCall(key: ObjectKey, operation: Operation | undefined): string | undefined {
+    const known = this.#created.get(key);
+    if (operation !== undefined) return known?.startedAt === operation.startedAt ? known.createdAt : undefined;
+    // The status has what the answer said.
+    this.#created.delete(key);
+    return undefined;
   }
 
   /** The status should record this Secret. Returns whether it may yet come to: a write of it may be overtaken by another. */
@@ -141,6 +162,7 @@ export class ClusterMemory {
     this.failedChanges.forget(key);
     this.unseenChanges.forget(key);
     this.tries.forget(key);
+    this.#created.delete(key);
     this.#puts.delete(key);
     this.#notes.delete(key);
     this.attempts.forget(key, why);

@@ -92,6 +92,8 @@ async function create(work: Work, id: string, call: () => Promise<Cluster>): Pro
   try {
     const cluster = await attempts.make(subject.key, operation, clock, call);
     connection.poller.learn(id, cluster, askedAt);
+    // The API server may refuse the facts. The cloud's clock may then make the cluster look older than the call.
+    memory.created(subject.key, operation, createdAtOf(cluster));
     return {
       ...shown({ cluster, endpoint: undefined }),
       createdAt: identityOf(cluster),

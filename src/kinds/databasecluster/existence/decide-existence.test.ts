@@ -185,6 +185,23 @@ const cases: readonly Case[] = [
     thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [] },
   },
   {
+    name: 'treats the cluster of an answer that was not recorded as its own, whatever its clock and that of the cloud say',
+    given: aCluster().announced(),
+    seen: anObservation()
+      .cluster({ createdAt: CREATED_MS - 10 * MINUTE })
+      .with({
+        createdByCall: new Date(CREATED_MS - 10 * MINUTE).toISOString(),
+      }),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { createdAt: new Date(CREATED_MS - 10 * MINUTE).toISOString(), operation: null },
+  },
+  {
+    name: 'treats no cluster as its own that was created after the one in an answer that was not recorded',
+    given: aCluster().announced(),
+    seen: foreign.with({ createdByCall: CREATED_AT }),
+    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [] },
+  },
+  {
     name: 'treats no cluster as its own that is unlike what was asked for',
     given: aCluster().announced(),
     seen: foreign.cluster({ region: 'us-east1' }),

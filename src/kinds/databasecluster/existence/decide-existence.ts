@@ -125,12 +125,17 @@ export function acceptedBackup({ spec, status }: ClusterSubject) {
 }
 
 /**
- * Whether the cluster came from the recorded call whose answer we do not have. The id was free before that was recorded. So
- * if the call may have been made, a cluster created since, with exactly the properties that were asked for, is that one.
+ * Whether the cluster came from the recorded call. Its answer tells, if this process still has it. Otherwise: the id was free before
+ * the call was recorded. So if it may have been made, a cluster created since, with exactly the properties that were asked for, is
+ * that one.
  */
-export function isFromOperation({ spec, status }: ClusterSubject, { cluster, mayLandUntilMs }: SpaceSeen): boolean {
+export function isFromOperation(
+  { spec, status }: ClusterSubject,
+  { cluster, mayLandUntilMs, createdByCall }: SpaceSeen,
+): boolean {
   const { operation } = status;
   if (operation === undefined || operation.target !== cluster?.id || mayLandUntilMs === undefined) return false;
+  if (createdByCall !== undefined) return createdByCall === createdAtOf(cluster);
   if (cluster.createdAt !== undefined && cluster.createdAt < Date.parse(operation.startedAt) - CLOCK_SKEW_MS)
     return false;
   if (operation.type === 'Clone') return true;
