@@ -41,13 +41,13 @@ interface Asked extends ReturnType<typeof parseTarget> {
   readonly timeoutMs: number;
 }
 
-async function run(asked: Asked, { api, namespace, args, io, style }: OnCluster): Promise<number> {
+async function run(asked: Asked, { api, namespace, reach, args, io, style }: OnCluster): Promise<number> {
   const { command, change, definition, name, timeoutMs } = asked;
   const ref = { namespace, name };
   const { code, text } = await makeChange(
     { name: command, change, definition, ref, wait: !args.is('no-wait'), timeoutMs },
     // The outcome alone is the answer: piped output has no progress in it.
-    { api, clock: systemClock, signal: io.signal, tell: (line) => io.stderr(`${line}\n`) },
+    { api, clock: systemClock, reach, signal: io.signal, tell: (line) => io.stderr(`${line}\n`) },
   );
   if (code === 0) io.stdout(`${style.good('✓')} ${text}\n`);
   else io.stderr(`${style.bad('✗')} ${text}\n`);

@@ -14,17 +14,17 @@ export const explain = onCluster({
   takes: 'objects',
   flags: OUTPUT,
   parse: (args) => ({ output: outputOf(args), ...parseTarget(args.words) }),
-  async run({ api, namespace, io, style }, { output, definition, name }) {
+  async run({ api, namespace, reach, io, style }, { output, definition, name }) {
     const [found, operator] = await Promise.all([
       loadChain(api, definition, { namespace, name }, io.signal),
       operatorSign(api, systemClock, io.signal),
     ]);
     if (found === undefined) {
-      io.stderr(`${await notThereText(api, definition, { namespace, name }, io.signal)}\n`);
+      io.stderr(`${await notThereText(api, definition, { namespace, name }, io.signal, reach)}\n`);
       return 1;
     }
     const { item } = found;
-    const inventory = { ...found.inventory, operator };
+    const inventory = { ...found.inventory, operator, reach };
     io.stdout(
       output === 'text'
         ? explainText(inventory, item, systemClock.now(), style)

@@ -17,6 +17,7 @@ import {
 } from '../plugin/command-line/arguments.ts';
 import type { Completable } from '../plugin/command-line/completion.ts';
 import { INTERRUPTED } from '../plugin/command-line/exit-code.ts';
+import { reachOf } from '../plugin/command-line/reach.ts';
 import { type Screen, screenOn } from '../plugin/command-line/screen.ts';
 import { type Style, styleFor } from '../plugin/command-line/text.ts';
 import type { Command, CommandIO } from './command.ts';
@@ -28,6 +29,8 @@ export interface OnCluster {
   readonly api: KubeClient;
   /** The one in --namespace, or otherwise in the context. */
   readonly namespace: string;
+  /** The flags that name this cluster, from `reachOf`. */
+  readonly reach: string;
   readonly args: Arguments;
   /** Prints as text what others wrote, whatever is in it. */
   readonly io: CommandIO;
@@ -97,7 +100,7 @@ export function onCluster<Asked>(
 }
 
 async function connected(
-  on: Omit<OnCluster, 'api' | 'namespace'>,
+  on: Omit<OnCluster, 'api' | 'namespace' | 'reach'>,
   run: (on: OnCluster) => Promise<number>,
 ): Promise<number> {
   const { args, io } = on;
@@ -115,7 +118,8 @@ async function connected(
       userAgent: PLUGIN_AGENT,
       fieldManager: 'kubectl-mooring',
     });
-    return await run({ ...on, api, namespace: given('namespace') ?? connection.namespace });
+    const reach = reachOf({ kubeconfig: given('kubeconfig'), context: given('context') });
+    return await run({ ...on, api, reach, namespace: given('namespace') ?? connection.namespace });
   } finally {
     await transport.close();
   }

@@ -71,7 +71,10 @@ export const plan = onCluster({
           : await readDocuments(paths, () => readInput(process.stdin, signal)),
     };
   },
-  async run({ api, namespace, args, io, style }, { output, targets, paths, told, files: { documents, problems } }) {
+  async run(
+    { api, namespace, reach, args, io, style },
+    { output, targets, paths, told, files: { documents, problems } },
+  ) {
     const isDeletion = args.is('delete');
     const named = new Set(targets.map(({ definition, name }) => nodeName(definition.kind, `${namespace}/${name}`)));
     if (isDeletion) for (const name of namesIn(documents, namespace)) named.add(name);
@@ -84,7 +87,7 @@ export const plan = onCluster({
     }
     const nodes = read.objects.map(({ definition, key }) => nodeName(definition.kind, key));
     for (const name of named) {
-      if (!nodes.includes(name)) throw new Error(notThere(name, namesBeside(name, nodes)));
+      if (!nodes.includes(name)) throw new Error(notThere(name, namesBeside(name, nodes), reach));
     }
     if (read.objects.length === 0) {
       const isMissing = await isNoNamespace(api, namespace, io.signal);

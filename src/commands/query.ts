@@ -53,8 +53,8 @@ export const query = onCluster({
       throw new UsageError(`--type cannot be "${args.text('type')}": use ${TRANSACTION_TYPES.join(', ')}`);
     return { cluster, text, type, output, server: serverOf(args) };
   },
-  async run({ api, namespace, args, io }, { cluster, text, type, output, server }) {
-    const target = { namespace, cluster, user: args.text('user'), server };
+  async run({ api, namespace, reach, args, io }, { cluster, text, type, output, server }) {
+    const target = { namespace, cluster, user: args.text('user'), server, reach };
     const request = {
       databaseName: args.text('database') ?? cluster,
       transactionType: type,

@@ -20,8 +20,8 @@ export const shell = onCluster({
     if (more.length > 0) throw new UsageError('Name one DatabaseCluster');
     return { cluster: parseName(word, databaseClusterDefinition), server: serverOf(args) };
   },
-  run({ api, namespace, args, io }, { cluster, server }) {
-    const target = { namespace, cluster, user: args.text('user'), server };
+  run({ api, namespace, reach, args, io }, { cluster, server }) {
+    const target = { namespace, cluster, user: args.text('user'), server, reach };
     return withOutside(api, async (outside) => {
       const session = await sessionFor(outside, target, io.signal);
       // Only now: lines that arrive while nobody reads them are lost.

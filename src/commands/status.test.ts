@@ -31,7 +31,7 @@ test('status --watch lists our kinds at each drawing, and all Leases only now an
   const shown: string[] = [];
   const io = { stdout: (text: string) => void shown.push(text), stderr: () => {}, env: {}, signal: stop.signal };
   const args = parseArguments(['--watch'], status.definition.flags);
-  const on = { api, namespace: 'shop', args, io, style: styleFor(false), screen: undefined };
+  const on = { api, namespace: 'shop', reach: '', args, io, style: styleFor(false), screen: undefined };
   const ended = status.definition.run(on, await status.definition.parse(args, io));
   await vi.advanceTimersByTimeAsync(8_500);
   stop.abort();

@@ -62,7 +62,7 @@ async function drawn(
   { output, target }: Asked,
   sign: () => Promise<string | undefined>,
 ): Promise<Drawn> {
-  const { api, namespace, args, io, style } = on;
+  const { api, namespace, reach, args, io, style } = on;
   const scope = args.is('all-namespaces') ? undefined : namespace;
   const only = target === undefined ? undefined : nodeName(target.definition.kind, `${namespace}/${target.name}`);
   const [found, operator] = await Promise.all([loadInventory(api, scope, io.signal), sign()]);
@@ -72,7 +72,7 @@ async function drawn(
     const unseen = refused.find((message) => message.includes(` ${target?.definition.plural}:`));
     const stderr =
       unseen === undefined
-        ? notThere(only, namesBeside(only, all.items.map(nameOf)))
+        ? notThere(only, namesBeside(only, all.items.map(nameOf)), reach)
         : `${only} does not exist, or you lack a right: ${unseen}`;
     return { code: 1, stdout: '', stderr: `${stderr}\n` };
   }

@@ -47,6 +47,32 @@ describe('explainText()', () => {
     );
   });
 
+  it('gives commands that reach the cluster which the object is in', () => {
+    const replaced = [
+      'False',
+      'IdentityChanged',
+      'Annotate mooring.dev/accept-identity=2026-11-21T10:00:00.000Z',
+    ] as const;
+    const going = { deleted: true, finalizers: ['mooring.dev/user'], generation: 2 };
+    const items = [
+      anItem('DatabaseCluster', 'shop/orders', { annotations: { 'mooring.dev/paused': 'true' } }),
+      anItem('DatabaseCluster', 'shop/orders', { ready: replaced }),
+      anItem('DatabaseUser', 'shop/app', { ...going, ready: ['True', 'LoginWorks', 'It works'] }),
+    ];
+    const commands = items.flatMap((item) => {
+      const inventory = { items: [item], hidden: new Set<never>(), reach: ' --context prod' };
+      return explainText(inventory, item, NOW, styleFor(false)).match(/kubectl (mooring )?(?!mooring)[a-z].*/g) ?? [];
+    });
+    expect(commands.map((command) => command.split(' ')[1])).toEqual([
+      'mooring',
+      'annotate',
+      'annotate',
+      'annotate',
+      'patch',
+    ]);
+    for (const command of commands) expect(command).toMatch(/--namespace shop --context prod( |$)/);
+  });
+
   it('says that nothing happens to a paused object before it is unpaused', () => {
     const paused = { annotations: { 'mooring.dev/paused': 'true' }, ready: ['Unknown', 'Paused', 'It is'] as const };
     expect(explain(anItem('DatabaseCluster', 'shop/orders', paused))).toContain(

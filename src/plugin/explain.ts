@@ -22,12 +22,12 @@ export function explainText(inventory: Inventory, item: Item, nowMs: number, sty
   const parts = [
     `${style.strong(nameOf(item))}: ${isSeen ? `Ready is ${paint(`${status} ${reason}`)}${lasting(item, nowMs)}` : paint('not looked at yet')}`,
     section('Why', why(inventory, item), style),
-    section('Paused', pausedLines(item), style),
+    section('Paused', pausedLines(inventory, item), style),
     section('Annotations', annotationLines(item), style),
-    section('Deletion', deletionLines(item, nowMs), style),
+    section('Deletion', deletionLines(inventory, item, nowMs), style),
     section('What to do', whatToDo(inventory, item), style),
     section('Comes from', causes(inventory, item), style),
-    section('Next try', nextTry(item), style),
+    section('Next try', nextTry(inventory, item), style),
     section('Last error', lastError(item, nowMs), style),
     section('Missing', missing(item), style),
     section('Exists', statusFields(item.status), style),
@@ -55,7 +55,7 @@ export function explanationOf(inventory: Inventory, item: Item): object {
     blockedBy: blockerOf(inventory, item) ?? null,
     whatToDo: whatToDo(inventory, item),
     comesFrom: causes(inventory, item),
-    nextTry: nextTry(item),
+    nextTry: nextTry(inventory, item),
     lastError: status['lastError'] ?? null,
     missing: missing(item),
     status,
@@ -67,8 +67,10 @@ function section(title: string, lines: readonly string[], style: Style): string 
   return lines.length === 0 ? '' : [style.strong(title), ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
-function pausedLines(item: Item): readonly string[] {
-  return isPaused(item.metadata) ? [`Mooring changes nothing about it until: ${commandFor('unpause', item)}`] : [];
+function pausedLines({ reach = '' }: Inventory, item: Item): readonly string[] {
+  return isPaused(item.metadata)
+    ? [`Mooring changes nothing about it until: ${commandFor('unpause', item, reach)}`]
+    : [];
 }
 
 /** Annotations that look like ours but have no effect. */
@@ -78,16 +80,16 @@ function annotationLines({ kind, metadata }: Item): readonly string[] {
 }
 
 /** A kubectl command for the object. It names the group, as kubectl may know a kind Database of another operator. */
-function command(verb: string, { kind, metadata }: Item, what: string): string {
-  return `kubectl ${verb} ${kind.toLowerCase()}.${GROUP} ${metadata.name} --namespace ${metadata.namespace ?? ''} ${what}`;
+function command(verb: string, { reach = '' }: Inventory, { kind, metadata }: Item, what: string): string {
+  return `kubectl ${verb} ${kind.toLowerCase()}.${GROUP} ${metadata.name} --namespace ${metadata.namespace ?? ''}${reach} ${what}`;
 }
 
-function annotate(item: Item, what: string): string {
-  return command('annotate', item, what);
+function annotate(inventory: Inventory, item: Item, what: string): string {
+  return command('annotate', inventory, item, what);
 }
 
 /** What holds up its deletion, and how to delete it all the same. */
-function deletionLines(item: Item, nowMs: number): readonly string[] {
+function deletionLines(inventory: Inventory, item: Item, nowMs: number): readonly string[] {
   const { metadata } = item;
   if (metadata.deletionTimestamp === undefined) return [];
   const finalizers = metadata.finalizers ?? [];
@@ -98,14 +100,14 @@ function deletionLines(item: Item, nowMs: number): readonly string[] {
   const since = `Deletion began ${age(metadata.deletionTimestamp, nowMs)} ago`;
   const lines = [finalizers.length === 0 ? since : `${since}, and the object is held by ${finalizers.join(', ')}`];
   if (isHeld) {
-    const abandon = annotate(item, `${ABANDON}=true`);
+    const abandon = annotate(inventory, item, `${ABANDON}=true`);
     lines.push(
       `Mooring holds it until its work there is done. To remove it at once, and leave what it stands for as it is: ${abandon}`,
     );
   }
   if (isHeld && isLeft) {
     const patch = JSON.stringify({ metadata: { finalizers: others } });
-    const release = command('patch', item, `--type=merge --patch='${patch}'`);
+    const release = command('patch', inventory, item, `--type=merge --patch='${patch}'`);
     lines.push(
       `If no operator will run here again, this removes the object, and leaves what it stands for as it is: ${release}`,
     );
@@ -144,19 +146,19 @@ function whatToDo(inventory: Inventory, item: Item): readonly string[] {
   if (isOwn && ONLY_THE_MESSAGE.test(help.remedy ?? '')) return [];
   const remedy = help.remedy ?? `Wait: ${help.meaning.charAt(0).toLowerCase()}${help.meaning.slice(1)}`;
   // The message that this remedy mentions is the blocker's, shown below.
-  return [isOwn ? remedy : `For ${blocker.name}: ${remedy}`, ...takeOver(item)];
+  return [isOwn ? remedy : `For ${blocker.name}: ${remedy}`, ...takeOver(inventory, item)];
 }
 
 /** A single clause that sends the reader to the message. */
 const ONLY_THE_MESSAGE = /^[^,;.:]*the message[^,;.:]*$/;
 
 /** How to take over the cluster that replaced the object's own. */
-function takeOver(item: Item): readonly string[] {
+function takeOver(inventory: Inventory, item: Item): readonly string[] {
   const { reason, message } = readinessOf(item);
   const [, createdAt] = reason === 'IdentityChanged' ? (ACCEPTED.exec(message) ?? []) : [];
   return createdAt === undefined
     ? []
-    : [`To take it over: ${annotate(item, `--overwrite ${ACCEPT_IDENTITY}=${createdAt}`)}`];
+    : [`To take it over: ${annotate(inventory, item, `--overwrite ${ACCEPT_IDENTITY}=${createdAt}`)}`];
 }
 
 const ACCEPTED = new RegExp(`${ACCEPT_IDENTITY}=([^\\s,]+)`);
@@ -176,12 +178,12 @@ function causes(inventory: Inventory, item: Item): readonly string[] {
   });
 }
 
-function nextTry(item: Item): readonly string[] {
+function nextTry(inventory: Inventory, item: Item): readonly string[] {
   const ready = readinessOf(item);
   if (ready.status === 'True' || ready.reason === NOT_SEEN) return [];
   if (isPaused(item.metadata)) return ['Not before it is unpaused.'];
   const stalled = stalledOf(item) !== undefined;
-  const now = `At once after any change to what is named above, or with: ${annotate(item, `--overwrite ${RECONCILE_AT}="$(date +%s)"`)}`;
+  const now = `At once after any change to what is named above, or with: ${annotate(inventory, item, `--overwrite ${RECONCILE_AT}="$(date +%s)"`)}`;
   const pace = stalled
     ? 'By itself only now and then (after 1 minute, growing to 30): a person must act first.'
     : reasonHelp(item.kind, ready.reason)?.chapter === 'Tried again'

@@ -17,6 +17,8 @@ export interface Inventory {
   readonly refused?: readonly string[];
   /** Why no operator seems to be running; undefined: one may be. */
   readonly operator?: string | undefined;
+  /** From `reachOf`, for commands that are printed. Default: empty. */
+  readonly reach?: string;
 }
 
 /** Up to this many objects of one kind and namespace are read by name; more are listed. */
@@ -87,15 +89,16 @@ export async function loadChain(
   return { item, inventory: { items, hidden } };
 }
 
-/** Says that the object does not exist, and suggests a name that may be meant. */
+/** Says that the object does not exist, and suggests a name that may be meant. `reach`: from `reachOf`. */
 export async function notThereText(
   api: KubeApi,
   definition: ResourceDefinition,
   { namespace, name }: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
+  reach: string,
 ): Promise<string> {
   const names = await namesIn(api, definition, namespace, signal);
-  return notThere(nodeName(definition.kind, objectKey(namespace, name)), names);
+  return notThere(nodeName(definition.kind, objectKey(namespace, name)), names, reach);
 }
 
 /**

@@ -15,18 +15,19 @@ export function resourceOf({ plural, kind }: ResourceDefinition): Resource {
   return { group: GROUP, version: VERSION, plural, kind };
 }
 
-/** The command that does this to the object. */
+/** The command that does this to the object. `reach`: from `reachOf`. */
 export function commandFor(
   name: string,
   { kind, metadata }: { readonly kind: string; readonly metadata: Named },
+  reach: string,
 ): string {
-  return `kubectl mooring ${name} ${kind.toLowerCase()}/${metadata.name} --namespace ${metadata.namespace ?? ''}`;
+  return `kubectl mooring ${name} ${kind.toLowerCase()}/${metadata.name} --namespace ${metadata.namespace ?? ''}${reach}`;
 }
 
-/** `names`: the names of that kind in that namespace. */
-export function notThere(node: NodeName, names: readonly string[]): string {
+/** `names`: the names of that kind in that namespace. `reach`: from `reachOf`. */
+export function notThere(node: NodeName, names: readonly string[], reach: string): string {
   const meant = didYouMean(splitNode(node).name, names, (name) => `"${name}"`);
-  const all = 'kubectl mooring status --all-namespaces lists what exists';
+  const all = `kubectl mooring status --all-namespaces${reach} lists what exists`;
   return `${node} does not exist: check its name and --namespace; ${all}${meant === '' ? '' : `.${meant}`}`;
 }
 

@@ -119,10 +119,16 @@ describe('every command', { timeout: 240_000 }, () => {
     ]);
     await check(desk, [[['resume', whole], 0, /✓/]]);
     await check(desk, [[['pause', whole], 0, /✓ Paused/]]);
+    const current = (await mustKubectl(['config', 'current-context'])).trim();
     const generation = async () => (await desk.get('DatabaseCluster'))?.metadata.generation;
     const before = await generation();
     await check(desk, [
       [['suspend', whole], 1, /Nothing was set\. It is paused.*First: kubectl mooring unpause/],
+      [
+        ['suspend', whole, '--context', current],
+        1,
+        new RegExp(`First: kubectl mooring unpause .* --context ${current}\\n`),
+      ],
       [['rotate', whole], 1, /Nothing was set\. It is paused/],
       [['status'], 0, /paused: Mooring changes nothing about it/],
     ]);

@@ -52,6 +52,7 @@ async function aDesk(annotations: Readonly<Record<string, string>> = {}) {
     const making = makeChange(request, {
       api: kube,
       clock,
+      reach: ' --context prod',
       signal: stop.signal,
       tell: (line) => lines.push(line),
       ...tools,
@@ -192,7 +193,7 @@ describe('makeChange()', () => {
     expect(code).toBe(TIMED_OUT);
     expect(text).toBe(
       'Not done in 5 s. Last progress: Waiting for Mooring to begin\n' +
-        'What was set stays (annotation mooring.dev/rotate-at), and Mooring acts on it once it runs and watches this namespace. Look with: kubectl mooring status databasecluster/orders --namespace shop',
+        'What was set stays (annotation mooring.dev/rotate-at), and Mooring acts on it once it runs and watches this namespace. Look with: kubectl mooring status databasecluster/orders --namespace shop --context prod',
     );
   });
 

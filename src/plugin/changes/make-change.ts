@@ -26,6 +26,8 @@ export interface ChangeRequest {
 export interface ChangeTools {
   readonly api: KubeApi;
   readonly clock: Clock;
+  /** From `reachOf`, for commands that are printed. */
+  readonly reach: string;
   /** Aborting ends the wait; what was set stays. */
   readonly signal: AbortSignal;
   /** Called with each line of progress. */
@@ -48,13 +50,13 @@ const IDLE_MS = 20_000;
  */
 export async function makeChange(request: ChangeRequest, tools: ChangeTools): Promise<ChangeEnd> {
   const { name, change, definition, ref } = request;
-  const { api, clock, signal } = tools;
+  const { api, clock, signal, reach } = tools;
   const found = await loadChain(api, definition, ref, signal);
-  if (found === undefined) return { code: 1, text: await notThereText(api, definition, ref, signal) };
-  const obstacle = obstacleOf(name, found.inventory, found.item);
+  if (found === undefined) return { code: 1, text: await notThereText(api, definition, ref, signal, reach) };
+  const obstacle = obstacleOf(name, { ...found.inventory, reach }, found.item);
   if (obstacle !== undefined) return { code: 1, text: `Nothing was set. ${obstacle}` };
   const value = new Date(clock.now()).toISOString();
-  const status = commandFor('status', found.item);
+  const status = commandFor('status', found.item, reach);
   let set: Item;
   try {
     set = itemOf(definition, await api.patch(resourceOf(definition), ref, change.patch(value), undefined, signal));
@@ -91,7 +93,7 @@ interface Set {
 type Waited = ChangeEnd & { readonly isIdle?: boolean };
 
 async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operator: OperatorSign): Promise<Waited> {
-  const { api, clock, signal } = tools;
+  const { api, clock, signal, reach } = tools;
   /** By the monotonic clock; undefined: the operator is at work. */
   let idleSince: number | undefined;
   const overdue = new AbortController();
@@ -107,7 +109,7 @@ async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operat
   };
   try {
     for (;;) {
-      const end = await look(api, request, set, over, { tell, operator });
+      const end = await look(api, request, set, over, { tell, operator, reach });
       if (end !== undefined) return end;
       await sleep(clock, LOOK_MS, over);
       if (signal.aborted)
@@ -126,16 +128,18 @@ async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operat
 
 const IDLE = `No progress was seen for ${IDLE_MS / 1000} s: is the operator running, and does it watch this namespace?`;
 
+interface Looking extends Pick<ChangeTools, 'reach'> {
+  readonly tell: (what: string, idle?: boolean, sign?: string) => void;
+  readonly operator: OperatorSign;
+}
+
 /** Undefined: not done yet. */
 async function look(
   api: KubeApi,
   { name, change, definition, ref }: ChangeRequest,
   { value, before }: Set,
   over: AbortSignal,
-  {
-    tell,
-    operator,
-  }: { readonly tell: (what: string, idle?: boolean, sign?: string) => void; readonly operator: OperatorSign },
+  { tell, operator, reach }: Looking,
 ): Promise<ChangeEnd | undefined> {
   let found: Awaited<ReturnType<typeof loadChain>>;
   try {
@@ -148,7 +152,8 @@ async function look(
   }
   if (found === undefined || found.item.metadata.uid !== before.metadata.uid)
     return { code: 1, text: 'The object is gone.' };
-  const { item, inventory } = found;
+  const { item } = found;
+  const inventory = { ...found.inventory, reach };
   const outcome = change.outcome(item, value, before);
   if (outcome !== undefined) return { code: 0, text: outcome };
   // A stalled object can still have its password replaced, unless the obstacle says otherwise.

@@ -16,12 +16,12 @@ const cluster = (given: Parameters<typeof anItem>[2] = {}) =>
   anItem('DatabaseCluster', 'shop/orders', { spec: onSpace, ...given });
 
 const obstacle = (name: string, item: Item, others: readonly Item[] = [], hidden: readonly string[] = []) =>
-  obstacleOf(name, { items: [item, ...others], hidden: new Set(hidden) }, item);
+  obstacleOf(name, { items: [item, ...others], hidden: new Set(hidden), reach: ' --context prod' }, item);
 
 describe('obstacleOf()', () => {
   it.each(['rotate', 'suspend', 'resume'])('does not %s what is paused, and names what ends that', (name) => {
     expect(obstacle(name, cluster(paused))).toMatch(
-      /paused.*kubectl mooring unpause databasecluster\/orders --namespace shop/,
+      /paused.*kubectl mooring unpause databasecluster\/orders --namespace shop --context prod/,
     );
   });
 
@@ -37,7 +37,7 @@ describe('obstacleOf()', () => {
   });
 
   it('names the suspended cluster that a password cannot be changed on', () => {
-    const remedy = /suspended.*kubectl mooring resume databasecluster\/orders --namespace shop/;
+    const remedy = /suspended.*kubectl mooring resume databasecluster\/orders --namespace shop --context prod/;
     expect(obstacle('rotate', cluster(asleep))).toMatch(remedy);
     expect(obstacle('rotate', user(), [cluster(asleep)])).toMatch(remedy);
     expect(obstacle('resume', cluster(asleep))).toBeUndefined();

@@ -46,7 +46,7 @@ async function aNamespace(users: Readonly<Record<string, boolean>>, reason = 'Lo
   const sign = (given: { user?: string; server?: string } = {}) =>
     sessionFor(
       { api: kube, clock, random, transport },
-      { namespace: 'shop', cluster: 'orders', user: given.user, server: given.server },
+      { namespace: 'shop', cluster: 'orders', user: given.user, server: given.server, reach: ' --context prod' },
       signal,
     );
   return { sign, asked };
@@ -56,7 +56,7 @@ describe('sessionFor()', () => {
   it('says that the cluster is suspended before it calls a server that does not run', async () => {
     const { sign, asked } = await aNamespace({ app: true }, 'ClusterSuspended');
     await expect(sign()).rejects.toThrow(
-      'is suspended: kubectl mooring resume databasecluster/orders --namespace shop',
+      'is suspended: kubectl mooring resume databasecluster/orders --namespace shop --context prod',
     );
     expect(asked).toEqual([]);
   });

@@ -27,6 +27,8 @@ export interface ServerTarget {
   readonly user: string | undefined;
   /** Base URL to use instead of the published one, for example of a port-forward. */
   readonly server: string | undefined;
+  /** From `reachOf`, for commands that are printed. */
+  readonly reach: string;
 }
 
 /** A session with the login of a DatabaseUser's connection Secret. Throws an Error that says what to do. */
@@ -80,7 +82,7 @@ function withHelp(error: unknown, baseURL: string, { server }: ServerTarget): un
   return new Error(`${error.message}\n${help}`, { cause: error });
 }
 
-async function connectionSecret(api: KubeApi, { namespace, cluster, user }: ServerTarget, signal: AbortSignal) {
+async function connectionSecret(api: KubeApi, { namespace, cluster, user, reach }: ServerTarget, signal: AbortSignal) {
   const { items } = await api.list(DATABASE_USERS, { namespace }, signal);
   const parent = nodeName(databaseClusterDefinition.kind, objectKey(namespace, cluster));
   const users = items
@@ -95,7 +97,7 @@ async function connectionSecret(api: KubeApi, { namespace, cluster, user }: Serv
     const why =
       known === ''
         ? 'create one, or check name and namespace'
-        : `none of ${known} has a Secret yet: kubectl mooring status says why`;
+        : `none of ${known} has a Secret yet: kubectl mooring status --namespace ${namespace}${reach} says why`;
     throw new Error(`No DatabaseUser of cluster "${cluster}" in namespace "${namespace}" can sign in: ${why}`);
   }
   const names = bound.map(({ item }) => item.metadata.name).join(', ');
@@ -110,7 +112,7 @@ async function connectionSecret(api: KubeApi, { namespace, cluster, user }: Serv
     );
   if (findStatusCondition(found.status.conditions, 'Ready')?.reason === CLUSTER_SUSPENDED) {
     const { kind } = databaseClusterDefinition;
-    const resume = commandFor('resume', { kind, metadata: { name: cluster, namespace } });
+    const resume = commandFor('resume', { kind, metadata: { name: cluster, namespace } }, reach);
     throw new Error(`DatabaseCluster "${cluster}" is suspended: ${resume}`);
   }
   return found.status.binding.name;
