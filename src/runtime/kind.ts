@@ -93,7 +93,7 @@ export interface Kind<Spec, Status extends StatusBase, Observation, Step> {
   ): Promise<StatusPatch<Status> | undefined>;
   /** Says in one line, for people, what the step will do. */
   describe(step: Step): string;
-  /** Undoes what was done in Kubernetes to other objects for this one's sake: a person has it abandoned as it is. */
+  /** A person has it abandoned as it is: says what must be known of that, and undoes what was done to other objects for its sake. */
   abandon?(subject: Pick<Subject<Spec, Status>, 'metadata' | 'status'>): Promise<void>;
   /** Drops what is remembered of the object. */
   forget(key: ObjectKey, why: Forgotten): void;

@@ -183,19 +183,29 @@ const REFUSED: ReadonlySet<string> = new Set(['AdminLoginRefused', 'AdminLoginLo
 
 /** The cluster stays, and whoever knows the login that new clusters come with may sign in: somebody must hear that. */
 function tellFactoryLogin(subject: ClusterSubject): readonly ClusterStep[] {
-  const { createdAt, place, conditions, credentials } = subject.status;
+  if (!owns(subject)) return [];
+  const id = currentID(subject);
+  const message = factoryLoginLeft(subject.status, id);
+  return message === undefined ? [] : [{ do: 'TellFactoryLogin', id, message }];
+}
+
+/** What to say of a cluster that is abandoned as it is, whatever its object's spec is by now; undefined: nothing. */
+export function abandonedWords({ status }: Pick<ClusterSubject, 'status'>): string | undefined {
+  const id = status.clusterID ?? status.operation?.target;
+  return id === undefined || status.observedOnly ? undefined : factoryLoginLeft(status, id);
+}
+
+function factoryLoginLeft(status: ClusterSubject['status'], id: string): string | undefined {
+  const { createdAt, place, conditions, credentials } = status;
   const secured = findStatusCondition(conditions, 'CredentialsSecured');
   const isRetired = secured !== undefined && (secured.status !== 'False' || REFUSED.has(secured.reason));
   // Nothing remembers better how things were before it vanished.
   const isMissing = secured?.reason === 'ClusterMissing';
-  if (!owns(subject) || isRetired || (isMissing && credentials !== undefined) || secured?.reason === 'ClusterNotOurs')
-    return [];
-  const id = currentID(subject);
+  if (isRetired || (isMissing && credentials !== undefined) || secured?.reason === 'ClusterNotOurs') return undefined;
   const where = place === undefined ? '' : ` in ${placeName(place)}`;
   const there = isMissing ? 'is not shown now, and stays if it is there' : 'stays';
   const stays = createdAt === undefined ? 'was asked for, and stays if it comes up' : there;
-  const message = `Cluster "${id}"${where} ${stays}, and the login that new clusters come with may work there: nothing shows that it was retired. Replace its password on the server, or create this object again with adoptionPolicy: MustExist, and delete it once it is Ready`;
-  return [{ do: 'TellFactoryLogin', id, message }];
+  return `Cluster "${id}"${where} ${stays}, and the login that new clusters come with may work there: nothing shows that it was retired. Replace its password on the server, or create this object again with adoptionPolicy: MustExist, and delete it once it is Ready`;
 }
 
 /** Somebody renamed it, or may have. A cluster that nobody has named is not ended, and one that may be ours is not let go. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { aCluster } from '../../../test/support/builders.ts';
 import { databaseClusterKind } from './index.ts';
 import type { ClusterWorld } from './world.ts';
@@ -9,3 +9,26 @@ test('databaseClusterKind() groups clusters by their space, whose limit they sha
   expect(groupOf({ name: 'production' })).toBe('shop/production');
   expect(groupOf({ name: 'production', namespace: 'platform' })).toBe('platform/production');
 });
+
+test.each([
+  [
+    'that may come up, with the login that new clusters come with',
+    aCluster().announced(),
+    /"orders" was asked for, and stays if it comes up/,
+  ],
+  [
+    'whose first login may work',
+    aCluster().owned(),
+    /"orders" .*stays, and the login that new clusters come with may work/,
+  ],
+  ['whose first login was retired', aCluster().healthy(), undefined],
+  ['that it has only observed', aCluster().owned().observedBefore(), undefined],
+  ['that is nowhere', aCluster(), undefined],
+])(
+  'databaseClusterKind() says at most once what is left of an abandoned cluster %s',
+  async (_, { subject }, message) => {
+    const onLeft = vi.fn<ClusterWorld['onLeft']>();
+    await databaseClusterKind({ onLeft } as Partial<ClusterWorld> as ClusterWorld).abandon?.(subject);
+    expect(onLeft.mock.calls).toEqual(message === undefined ? [] : [['shop/orders', expect.stringMatching(message)]]);
+  },
+);

@@ -3,6 +3,7 @@ import { objectKey } from '../../kube/object.ts';
 import type { Kind } from '../../runtime/kind.ts';
 import { actOnCluster } from './act.ts';
 import { decideCluster } from './decide.ts';
+import { abandonedWords } from './decide-deletion.ts';
 import { heldRecordOf } from './held-record.ts';
 import { adminSecretName, currentID, desiredID, mayExist, owns, spaceKeyOf } from './identity.ts';
 import type { ClusterObservation, ClusterStep } from './observation.ts';
@@ -48,6 +49,10 @@ export function databaseClusterKind(
     act: (subject, step, signal, keep) =>
       namingSecrets(world, subject, actOnCluster(world, subject, step, signal, keep)),
     describe,
+    async abandon({ metadata, status }) {
+      const message = abandonedWords({ status });
+      if (message !== undefined) world.onLeft(objectKey(metadata.namespace ?? '', metadata.name), message);
+    },
     forget: (key, why) => world.memory.forget(key, why),
   };
 }
