@@ -20,7 +20,7 @@ import {
 } from '../../src/kube/api.ts';
 import { Reachability } from '../../src/kube/reachability.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
-import type { Effect, Fault } from './faults.ts';
+import { type Effect, FAILURES, type Fault } from './faults.ts';
 import type { Process, Surroundings } from './process.ts';
 import { answerWith, halfOf, kubeAnswerWith, page, refusal, refusalOf, STATUSES } from './reads.ts';
 
@@ -43,17 +43,6 @@ async function released(process: Process, world: Surroundings): Promise<void> {
   const reason = world.now() === asked ? undefined : process.fence();
   if (reason !== undefined) throw withheld(reason);
 }
-
-/** Faults after which nothing has been done. */
-const FAILURES: ReadonlySet<Fault> = new Set<Fault>([
-  'serverError',
-  'misrouted',
-  'conflict',
-  'reset',
-  'unauthorized',
-  'forbidden',
-  'throttled',
-]);
 
 /** Carries out one effect, with its fault. */
 async function carryOut<T>(

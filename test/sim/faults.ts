@@ -73,6 +73,17 @@ export const TURNS: ReadonlySet<Fault> = new Set<Fault>([
   'restored',
 ]);
 
+/** Faults after which nothing has been done. */
+export const FAILURES: ReadonlySet<Fault> = new Set<Fault>([
+  'serverError',
+  'misrouted',
+  'conflict',
+  'reset',
+  'unauthorized',
+  'forbidden',
+  'throttled',
+]);
+
 /** Faults that take the Lease from a process or delay it. They are played with two processes. */
 export const FOR_REPLICAS: ReadonlySet<Fault> = new Set<Fault>([
   'freeze',

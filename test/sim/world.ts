@@ -9,7 +9,7 @@ import type { Knobs } from '../../src/simulator/knobs.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, createTeam } from '../../src/simulator/simulator.ts';
 import { statusFieldsOf } from '../support/status-fields.ts';
-import { type Effect, type Fault, isWrongLogin, TURNS } from './faults.ts';
+import { type Effect, FAILURES, type Fault, isWrongLogin, TURNS } from './faults.ts';
 import { Garbage } from './garbage.ts';
 import { HotKeys } from './hot-keys.ts';
 import { Invariants } from './invariants.ts';
@@ -21,7 +21,7 @@ import { isDeceived, type Process, type Surroundings } from './process.ts';
 import { Processes } from './processes.ts';
 import { type Read, type ReadFault, strikesRead } from './reads.ts';
 import { LASTS_MS, type Subject, strike } from './strike.ts';
-import { CLUSTERS, KINDS, USERS, View } from './view.ts';
+import { CLUSTERS, KINDS, statusOf, USERS, View } from './view.ts';
 import { Weather } from './weather.ts';
 import { Writers } from './writers.ts';
 
@@ -81,8 +81,10 @@ export class World {
   /** The next look of this kind is answered as missing, too. */
   #missesNext: string | undefined;
   #troubledUntil = 0;
-  /** When a person last asked for something other than the scenario does. */
+  /** When a person last asked for something other than the scenario does, or nobody may know any more whose a cluster is. */
   #turnedAt: number | undefined;
+  /** Until when the clocks of processes are ahead of the cloud's. */
+  #aheadUntil = 0;
 
   constructor(
     plan: Plan = { scenario: 'nothing', strikes: [] },
@@ -300,11 +302,18 @@ export class World {
   async #strike(process: Process, fault: Fault): Promise<void> {
     const now = this.clock.monotonic();
     this.#troubledUntil = Math.max(this.#troubledUntil, now + (LASTS_MS[fault] ?? 0));
-    if (TURNS.has(fault)) this.#turnedAt = now;
+    if (TURNS.has(fault) || this.#isForgotten(fault)) this.#turnedAt = now;
+    if (fault === 'clockForward') this.#aheadUntil = now + (LASTS_MS[fault] ?? 0);
     if (fault === 'crashTwice') this.#crashNext = true;
     const { clock, kube, people, weather, invariants } = this;
     const struck = { clock, kube, people, weather, invariants, subject: this.#subject, living: this.#processes.living };
     await strike({ ...struck, others: (work) => this.others(work) }, process, fault);
+  }
+
+  /** Whether nobody may know what the cloud made any more. It then looks older than the call for it, as docs/limits.md says. */
+  #isForgotten(fault: Fault): boolean {
+    if (this.clock.monotonic() >= this.#aheadUntil || FAILURES.has(fault)) return false;
+    return this.view.objects(CLUSTERS).some((object) => statusOf(object).operation !== undefined);
   }
 
   passed({ number }: Process, key: string, result: PassResult): void {
