@@ -108,7 +108,9 @@ export async function answerWith(
   const status = STATUSES[fault];
   if (status === undefined) {
     const answer = await send();
-    return { ...answer, body: fault === 'misshapen' ? misshapen(answer.body) : halfOf(answer.body) };
+    if (fault === 'misshapen') return { ...answer, body: misshapen(answer.body) };
+    const isJSON = answer.headers['content-type']?.includes('json') ?? false;
+    return { ...answer, body: isJSON ? halfOf(answer.body) : brokenOff(answer.body) };
   }
   return refusal(status);
 }
@@ -143,6 +145,12 @@ export async function kubeAnswerWith(
 export function refusalOf(what: string, status: number): KubeError {
   const retryAfterMs = status === STATUSES.throttled ? AFTER_SECONDS * 1000 : undefined;
   return new KubeError(`Cannot ${what}: HTTP ${status}`, { status, reason: KUBE_REASONS[status] ?? '', retryAfterMs });
+}
+
+/** Half of a plain text may be a text as well. But the transport knows how long it should be. */
+async function* brokenOff(body: HttpResponse['body']): AsyncGenerator<Uint8Array> {
+  yield* halfOf(body);
+  throw new HttpError('lost', 'The connection broke before the whole answer had arrived');
 }
 
 export async function* halfOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -130,7 +130,7 @@ export const ENDINGS: readonly Scenario[] = [
       view.cluster()?.status === 'running' &&
       view.cluster()?.database.users.has('app') === false,
     // Two minutes without the server, or seconds without news of the others, and the user stays there: an Event says so.
-    without: ['serverOutage', 'stale', 'gap', 'oldList', 'restart', 'sleep'],
+    without: ['serverOutage', 'stale', 'gap', 'oldList', 'restart', 'sleep', 'freeze', 'suspendMachine', 'stopMachine'],
   },
   {
     name: 'retain-and-adopt-again',
