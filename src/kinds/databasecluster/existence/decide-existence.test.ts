@@ -196,6 +196,13 @@ const cases: readonly Case[] = [
     status: { createdAt: new Date(CREATED_MS - 10 * MINUTE).toISOString(), operation: null },
   },
   {
+    name: 'treats the cluster of an answer that was not recorded as its own, if the cloud does not tell any more when it was created',
+    given: aCluster().announced(),
+    seen: anObservation().cluster({ createdAt: undefined }).with({ createdByCall: CREATED_AT }),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { createdAt: 'unknown', operation: null },
+  },
+  {
     name: 'treats no cluster as its own that was created after the one in an answer that was not recorded',
     given: aCluster().announced(),
     seen: foreign.with({ createdByCall: CREATED_AT }),

@@ -135,7 +135,7 @@ export function isFromOperation(
 ): boolean {
   const { operation } = status;
   if (operation === undefined || operation.target !== cluster?.id || mayLandUntilMs === undefined) return false;
-  if (createdByCall !== undefined) return createdByCall === createdAtOf(cluster);
+  if (createdByCall !== undefined && cluster.createdAt !== undefined) return createdByCall === createdAtOf(cluster);
   if (cluster.createdAt !== undefined && cluster.createdAt < Date.parse(operation.startedAt) - CLOCK_SKEW_MS)
     return false;
   if (operation.type === 'Clone') return true;
