@@ -4,6 +4,7 @@ import { ABANDON, ACCEPT_IDENTITY, isPaused, mistakesIn, RECONCILE_AT } from '..
 import { type Condition, isOwn } from '../kube/condition.ts';
 import { PASS } from '../kube/failure.ts';
 import { isSummary } from '../kube/summary.ts';
+import type { Reached } from './command-line/reach.ts';
 import { age, type Style } from './command-line/text.ts';
 import { specFields, statusFields } from './fields.ts';
 import type { Inventory } from './inventory.ts';
@@ -67,9 +68,9 @@ function section(title: string, lines: readonly string[], style: Style): string 
   return lines.length === 0 ? '' : [style.strong(title), ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
-function pausedLines({ reach = '' }: Inventory, item: Item): readonly string[] {
+function pausedLines(reached: Reached, item: Item): readonly string[] {
   return isPaused(item.metadata)
-    ? [`Mooring changes nothing about it until: ${commandFor('unpause', item, reach)}`]
+    ? [`Mooring changes nothing about it until: ${commandFor('unpause', item, reached)}`]
     : [];
 }
 
@@ -80,16 +81,16 @@ function annotationLines({ kind, metadata }: Item): readonly string[] {
 }
 
 /** A kubectl command for the object. It names the group, as kubectl may know a kind Database of another operator. */
-function command(verb: string, { reach = '' }: Inventory, { kind, metadata }: Item, what: string): string {
+function command(verb: string, { reach = '' }: Reached, { kind, metadata }: Item, what: string): string {
   return `kubectl ${verb} ${kind.toLowerCase()}.${GROUP} ${metadata.name} --namespace ${metadata.namespace ?? ''}${reach} ${what}`;
 }
 
-function annotate(inventory: Inventory, item: Item, what: string): string {
-  return command('annotate', inventory, item, what);
+function annotate(reached: Reached, item: Item, what: string): string {
+  return command('annotate', reached, item, what);
 }
 
 /** What holds up its deletion, and how to delete it all the same. */
-function deletionLines(inventory: Inventory, item: Item, nowMs: number): readonly string[] {
+function deletionLines(reached: Reached, item: Item, nowMs: number): readonly string[] {
   const { metadata } = item;
   if (metadata.deletionTimestamp === undefined) return [];
   const finalizers = metadata.finalizers ?? [];
@@ -100,14 +101,14 @@ function deletionLines(inventory: Inventory, item: Item, nowMs: number): readonl
   const since = `Deletion began ${age(metadata.deletionTimestamp, nowMs)} ago`;
   const lines = [finalizers.length === 0 ? since : `${since}, and the object is held by ${finalizers.join(', ')}`];
   if (isHeld) {
-    const abandon = annotate(inventory, item, `${ABANDON}=true`);
+    const abandon = annotate(reached, item, `${ABANDON}=true`);
     lines.push(
       `Mooring holds it until its work there is done. To remove it at once, and leave what it stands for as it is: ${abandon}`,
     );
   }
   if (isHeld && isLeft) {
     const patch = JSON.stringify({ metadata: { finalizers: others } });
-    const release = command('patch', inventory, item, `--type=merge --patch='${patch}'`);
+    const release = command('patch', reached, item, `--type=merge --patch='${patch}'`);
     lines.push(
       `If no operator will run here again, this removes the object, and leaves what it stands for as it is: ${release}`,
     );
@@ -153,12 +154,12 @@ function whatToDo(inventory: Inventory, item: Item): readonly string[] {
 const ONLY_THE_MESSAGE = /^[^,;.:]*the message[^,;.:]*$/;
 
 /** How to take over the cluster that replaced the object's own. */
-function takeOver(inventory: Inventory, item: Item): readonly string[] {
+function takeOver(reached: Reached, item: Item): readonly string[] {
   const { reason, message } = readinessOf(item);
   const [, createdAt] = reason === 'IdentityChanged' ? (ACCEPTED.exec(message) ?? []) : [];
   return createdAt === undefined
     ? []
-    : [`To take it over: ${annotate(inventory, item, `--overwrite ${ACCEPT_IDENTITY}=${createdAt}`)}`];
+    : [`To take it over: ${annotate(reached, item, `--overwrite ${ACCEPT_IDENTITY}=${createdAt}`)}`];
 }
 
 const ACCEPTED = new RegExp(`${ACCEPT_IDENTITY}=([^\\s,]+)`);
@@ -178,12 +179,12 @@ function causes(inventory: Inventory, item: Item): readonly string[] {
   });
 }
 
-function nextTry(inventory: Inventory, item: Item): readonly string[] {
+function nextTry(reached: Reached, item: Item): readonly string[] {
   const ready = readinessOf(item);
   if (ready.status === 'True' || ready.reason === NOT_SEEN) return [];
   if (isPaused(item.metadata)) return ['Not before it is unpaused.'];
   const stalled = stalledOf(item) !== undefined;
-  const now = `At once after any change to what is named above, or with: ${annotate(inventory, item, `--overwrite ${RECONCILE_AT}="$(date +%s)"`)}`;
+  const now = `At once after any change to what is named above, or with: ${annotate(reached, item, `--overwrite ${RECONCILE_AT}="$(date +%s)"`)}`;
   const pace = stalled
     ? 'By itself only now and then (after 1 minute, growing to 30): a person must act first.'
     : reasonHelp(item.kind, ready.reason)?.chapter === 'Tried again'

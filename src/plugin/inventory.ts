@@ -4,12 +4,13 @@ import type { ResourceDefinition } from '../kube/definition.ts';
 import { listAllPages } from '../kube/list.ts';
 import { objectKey } from '../kube/object.ts';
 import { unlessForbidden } from '../kube/unless-forbidden.ts';
+import type { Reached } from './command-line/reach.ts';
 import { type Item, itemOf, nameOf } from './item.ts';
 import { definitionOf, notThere, resourceOf } from './kinds.ts';
 import { type NodeName, nodeName, placeOf, splitNode } from './node-name.ts';
 
 /** The objects of our kinds that were found. */
-export interface Inventory {
+export interface Inventory extends Reached {
   readonly items: readonly Item[];
   /** Objects that are referred to but that the caller may not read. */
   readonly hidden: ReadonlySet<NodeName>;
@@ -17,8 +18,6 @@ export interface Inventory {
   readonly refused?: readonly string[];
   /** Why no operator seems to be running; undefined: one may be. */
   readonly operator?: string | undefined;
-  /** From `reachOf`, for commands that are printed. Default: empty. */
-  readonly reach?: string;
 }
 
 /** Up to this many objects of one kind and namespace are read by name; more are listed. */

@@ -4,6 +4,7 @@ import { definitions } from '../kinds/definitions.ts';
 import type { Resource } from '../kube/api.ts';
 import type { ResourceDefinition } from '../kube/definition.ts';
 import { UsageError } from './command-line/arguments.ts';
+import type { Reached } from './command-line/reach.ts';
 import { type NodeName, splitNode } from './node-name.ts';
 
 /** The kind of this name, as it is in a manifest; undefined: it is none of ours. */
@@ -15,11 +16,11 @@ export function resourceOf({ plural, kind }: ResourceDefinition): Resource {
   return { group: GROUP, version: VERSION, plural, kind };
 }
 
-/** The command that does this to the object. `reach`: from `reachOf`. */
+/** The command that does this to the object. */
 export function commandFor(
   name: string,
   { kind, metadata }: { readonly kind: string; readonly metadata: Named },
-  reach: string,
+  { reach = '' }: Reached,
 ): string {
   return `kubectl mooring ${name} ${kind.toLowerCase()}/${metadata.name} --namespace ${metadata.namespace ?? ''}${reach}`;
 }

@@ -56,7 +56,7 @@ export async function makeChange(request: ChangeRequest, tools: ChangeTools): Pr
   const obstacle = obstacleOf(name, { ...found.inventory, reach }, found.item);
   if (obstacle !== undefined) return { code: 1, text: `Nothing was set. ${obstacle}` };
   const value = new Date(clock.now()).toISOString();
-  const status = commandFor('status', found.item, reach);
+  const status = commandFor('status', found.item, tools);
   let set: Item;
   try {
     set = itemOf(definition, await api.patch(resourceOf(definition), ref, change.patch(value), undefined, signal));

@@ -18,7 +18,7 @@ export function obstacleOf(name: string, inventory: Inventory, item: Item): stri
   if (name === 'pause' || name === 'unpause') return undefined;
   if (item.metadata.deletionTimestamp !== undefined) return 'It is being deleted.';
   if (isPaused(item.metadata))
-    return `It is paused: Mooring changes nothing about it. First: ${commandFor('unpause', item, inventory.reach ?? '')}`;
+    return `It is paused: Mooring changes nothing about it. First: ${commandFor('unpause', item, inventory)}`;
   if (isOnlyObserved(item))
     return 'It is only observed (managementPolicy: Observe): Mooring changes nothing about it. First set managementPolicy: Manage.';
   return (name === 'rotate' ? againstRotation(inventory, item) : withoutCluster(item)) ?? inTheWay(inventory, item);
@@ -49,7 +49,7 @@ function againstRotation(inventory: Inventory, item: Item): string | undefined {
   const cluster = item.kind === databaseClusterDefinition.kind ? item : parent;
   if (typeof cluster === 'object' && cluster.spec['state'] === 'Suspended') {
     const what = cluster === item ? 'It' : nameOf(cluster);
-    return `${what} is suspended: there is no server to change a password on. First: ${commandFor('resume', cluster, inventory.reach ?? '')}`;
+    return `${what} is suspended: there is no server to change a password on. First: ${commandFor('resume', cluster, inventory)}`;
   }
   const stalled = stalledOf(item);
   // The cluster may be stuck on something else while its login is still looked after.
@@ -65,7 +65,7 @@ function inTheWay(inventory: Inventory, item: Item): string | undefined {
   const found = inventory.items.find((each) => nameOf(each) === blocker.name);
   if (found === undefined) return `It waits for a missing object: ${blocker.message}`;
   if (isPaused(found.metadata) && !isReady(found))
-    return `It waits for ${blocker.name}, which is paused. First: ${commandFor('unpause', found, inventory.reach ?? '')}`;
+    return `It waits for ${blocker.name}, which is paused. First: ${commandFor('unpause', found, inventory)}`;
   if (stalledOf(found) === undefined) return undefined;
   return `It waits for ${blocker.name}: ${blocker.reason}: ${blocker.message}`;
 }

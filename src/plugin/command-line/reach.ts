@@ -1,3 +1,9 @@
+/** Whatever knows how the person reached the cluster. */
+export interface Reached {
+  /** From `reachOf`, for commands that are printed. Default: empty. */
+  readonly reach?: string;
+}
+
 /**
  * The flags that a printed command repeats so that it reaches the same Kubernetes cluster, each with a space before it; empty: it
  * reaches it without.

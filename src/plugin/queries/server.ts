@@ -82,7 +82,8 @@ function withHelp(error: unknown, baseURL: string, { server }: ServerTarget): un
   return new Error(`${error.message}\n${help}`, { cause: error });
 }
 
-async function connectionSecret(api: KubeApi, { namespace, cluster, user, reach }: ServerTarget, signal: AbortSignal) {
+async function connectionSecret(api: KubeApi, target: ServerTarget, signal: AbortSignal) {
+  const { namespace, cluster, user, reach } = target;
   const { items } = await api.list(DATABASE_USERS, { namespace }, signal);
   const parent = nodeName(databaseClusterDefinition.kind, objectKey(namespace, cluster));
   const users = items
@@ -112,7 +113,7 @@ async function connectionSecret(api: KubeApi, { namespace, cluster, user, reach 
     );
   if (findStatusCondition(found.status.conditions, 'Ready')?.reason === CLUSTER_SUSPENDED) {
     const { kind } = databaseClusterDefinition;
-    const resume = commandFor('resume', { kind, metadata: { name: cluster, namespace } }, reach);
+    const resume = commandFor('resume', { kind, metadata: { name: cluster, namespace } }, target);
     throw new Error(`DatabaseCluster "${cluster}" is suspended: ${resume}`);
   }
   return found.status.binding.name;
