@@ -10,7 +10,7 @@ export const LANDING_MS = 60_000;
 export type ActsSince = (key: ObjectKey) => number;
 
 /** `status.operation`: a call that must not happen twice, written down before it is made. */
-interface WrittenDown {
+export interface WrittenDown {
   /** The process that wrote it down. */
   readonly by?: string | undefined;
   readonly startedAt: string;

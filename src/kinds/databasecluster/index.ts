@@ -1,5 +1,5 @@
 import { findStatusCondition } from '../../kube/condition.ts';
-import { objectKey } from '../../kube/object.ts';
+import { keyOf, objectKey } from '../../kube/object.ts';
 import type { Kind } from '../../runtime/kind.ts';
 import { actOnCluster } from './act.ts';
 import { decideCluster } from './decide.ts';
@@ -51,7 +51,7 @@ export function databaseClusterKind(
     describe,
     async abandon({ metadata, status }) {
       const message = abandonedWords({ status });
-      if (message !== undefined) world.onLeft(objectKey(metadata.namespace ?? '', metadata.name), message);
+      if (message !== undefined) world.onLeft(keyOf({ metadata }), message);
     },
     forget: (key, why) => world.memory.forget(key, why),
   };

@@ -3,7 +3,7 @@ import type { Random } from '../../base/random.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { Forgotten } from '../../runtime/kind.ts';
-import { type ActsSince, Attempts } from '../attempts.ts';
+import { type ActsSince, Attempts, type WrittenDown } from '../attempts.ts';
 import type { SpaceConnections } from '../databasespace/connection/connections.ts';
 import type { SpacePlaces } from '../databasespace/places.ts';
 import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
@@ -66,11 +66,6 @@ export interface SpaceSeenHere {
 /** How often recording a Secret in the status is tried before it is reported that the status does not keep it. */
 const MAX_NOTES = 3;
 
-/** `status.operation`: a call that was written down before it is made. */
-interface Operation {
-  readonly startedAt: string;
-}
-
 /** What only this process remembers. */
 export class ClusterMemory {
   readonly attempts: Attempts;
@@ -104,12 +99,12 @@ export class ClusterMemory {
   }
 
   /** The cloud has answered the recorded call with a cluster that it created then; undefined: it does not tell when. */
-  created(key: ObjectKey, { startedAt }: Operation, createdAt: string | undefined): void {
+  created(key: ObjectKey, { startedAt }: WrittenDown, createdAt: string | undefined): void {
     if (createdAt !== undefined) this.#created.set(key, { startedAt, createdAt });
   }
 
   /** When the cluster was created that the recorded call was answered with; undefined: no such answer is known. */
-  createdByCall(key: ObjectKey, operation: Operation | undefined): string | undefined {
+  createdByCall(key: ObjectKey, operation: WrittenDown | undefined): string | undefined {
     const known = this.#created.get(key);
     if (operation !== undefined) return known?.startedAt === operation.startedAt ? known.createdAt : undefined;
     // The status has what the answer said.

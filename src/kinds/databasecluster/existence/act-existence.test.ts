@@ -6,9 +6,7 @@ import { observeCluster } from '../observe.ts';
 test('A process remembers what the cloud created for an object until the status records it', async () => {
   const bench = await kindBench();
   const createdByCall = async () => {
-    const { key, spec } = aCluster().subject;
-    const metadata = { name: 'orders', namespace: 'shop', uid: 'uid', resourceVersion: '1' };
-    const subject = { key, metadata, spec, status: bench.status(), deleting: false, lookNow: false };
+    const { subject } = aCluster().withStatus(bench.status());
     return await observeCluster(bench.world(), subject, new AbortController().signal);
   };
   while (bench.status().operation === undefined) await bench.pass();
