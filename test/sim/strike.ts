@@ -118,6 +118,7 @@ export async function strike(world: Struck, process: Process, fault: Fault): Pro
     case 'stolenLease':
       return stealLease(world, process);
     case 'clockForward':
+      weather.begin(fault);
       return jump(world, CLOCK_JUMP_MS);
     case 'clockBack':
       return jump(world, -CLOCK_JUMP_MS);

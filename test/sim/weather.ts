@@ -1,7 +1,15 @@
 import type { Clock } from '../../src/base/clock.ts';
 
 /** A trouble that affects everybody for some time. */
-export type Condition = 'stale' | 'duplicate' | 'gap' | 'apiOutage' | 'cloudOutage' | 'serverOutage' | 'flaky';
+export type Condition =
+  | 'stale'
+  | 'duplicate'
+  | 'gap'
+  | 'apiOutage'
+  | 'cloudOutage'
+  | 'serverOutage'
+  | 'flaky'
+  | 'clockForward';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -14,6 +22,7 @@ export const LASTS_MS: Readonly<Record<Condition, number>> = {
   cloudOutage: 10 * MINUTE_MS,
   serverOutage: 5 * MINUTE_MS,
   flaky: 2 * MINUTE_MS,
+  clockForward: 20 * MINUTE_MS,
 };
 
 export class Weather {

@@ -83,8 +83,6 @@ export class World {
   #troubledUntil = 0;
   /** When a person last asked for something other than the scenario does, or nobody may know any more whose a cluster is. */
   #turnedAt: number | undefined;
-  /** Until when the clocks of processes are ahead of the cloud's. */
-  #aheadUntil = 0;
 
   constructor(
     plan: Plan = { scenario: 'nothing', strikes: [] },
@@ -303,7 +301,6 @@ export class World {
     const now = this.clock.monotonic();
     this.#troubledUntil = Math.max(this.#troubledUntil, now + (LASTS_MS[fault] ?? 0));
     if (TURNS.has(fault) || this.#isForgotten(fault)) this.#turnedAt = now;
-    if (fault === 'clockForward') this.#aheadUntil = now + (LASTS_MS[fault] ?? 0);
     if (fault === 'crashTwice') this.#crashNext = true;
     const { clock, kube, people, weather, invariants } = this;
     const struck = { clock, kube, people, weather, invariants, subject: this.#subject, living: this.#processes.living };
@@ -312,7 +309,7 @@ export class World {
 
   /** Whether nobody may know what the cloud made any more. It then looks older than the call for it, as docs/limits.md says. */
   #isForgotten(fault: Fault): boolean {
-    if (this.clock.monotonic() >= this.#aheadUntil || FAILURES.has(fault)) return false;
+    if (!this.weather.is('clockForward') || FAILURES.has(fault)) return false;
     return this.view.objects(CLUSTERS).some((object) => statusOf(object).operation !== undefined);
   }
 
