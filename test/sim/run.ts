@@ -100,7 +100,7 @@ async function aftermath(
   const expectedEnd = reads.some(({ fault }) => scenario.leavesTraces?.includes(fault)) ? undefined : givenEnd;
   const begin = world.clock.monotonic();
   const maybeStruck = () => world.clock.monotonic() < begin + STRUCK_MINUTES * MINUTE_MS;
-  const isFree = () => world.isTurned || scenario.mayEndElsewhere === true;
+  const isFree = () => world.isTurned || scenario.mayEndElsewhere?.(world) === true;
   const wrong = () => (isFree() ? restless(world) : unlike(world, scenario, expectedEnd));
   const last = Math.max(0, ...strikes.map(({ at }) => at));
   const lastRead = Math.max(0, ...reads.map(({ at }) => at));

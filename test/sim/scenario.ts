@@ -22,7 +22,7 @@ export interface Scenario {
   /** Only a look at its regular time or a slow retry brings the scenario to its end. */
   readonly isSlow?: true;
   /** The end depends on when what goes wrong: each object must say why. */
-  readonly mayEndElsewhere?: boolean;
+  readonly mayEndElsewhere?: (world: World) => boolean;
   /** Faults that are believed, as they may be, and may leave something harmless behind. */
   readonly leavesTraces?: readonly ReadFault[];
   /** An effect that is never needed, whatever goes wrong. */

@@ -107,7 +107,7 @@ export const ENDINGS: readonly Scenario[] = [
     },
     // Space and Secrets are protected soon after; if they are gone before that, the object says what its deletion needs.
     ends: ({ view }) => view.isEmpty() || view.ready() === 'False DeletionBlocked',
-    mayEndElsewhere: true,
+    mayEndElsewhere: () => true,
     without: ['wrongToken'],
   },
   {

@@ -119,7 +119,7 @@ function scenariosOf(rivalry: Rivalry): readonly Scenario[] {
       },
       ends: (world) => isSettled(world, name) || isSettled(world, SECOND),
       // The owner is the one that comes first, even if both begin again.
-      mayEndElsewhere: true,
+      mayEndElsewhere: () => true,
     },
   ];
 }
