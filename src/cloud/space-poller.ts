@@ -46,8 +46,8 @@ interface Known {
   packed: Packed | undefined;
   /** With the id, what tells it from another cluster. */
   createdAt: number | undefined;
-  /** When the answer that this is from was asked for. A List that was asked for earlier knows less. */
-  askedAt: number;
+  /** As of when this is known; see `learn`. A List that was asked for earlier knows less. */
+  asOf: number;
   /** The numbers of the first List since which this cluster is here, and of the newest one; 0: none contained it yet. */
   first: number;
   list: number;
@@ -181,9 +181,12 @@ export class SpacePoller {
     return first === 0 ? 0 : Math.max(0, last - first + 1);
   }
 
-  /** Takes in the answer to a call about one cluster; undefined if there is none. `askedAt`: monotonic, before the call. */
-  learn(id: string, cluster: Cluster | undefined, askedAt: number): void {
-    if (this.#take(id, cluster === undefined ? undefined : this.#seen(cluster), askedAt))
+  /**
+   * Takes in the answer to a call about one cluster; undefined if there is none. `asOf`, monotonic: for a look, when it was asked for;
+   * for a change, when it was answered, as Lists that were asked for in between may not show it.
+   */
+  learn(id: string, cluster: Cluster | undefined, asOf: number): void {
+    if (this.#take(id, cluster === undefined ? undefined : this.#seen(cluster), asOf))
       this.#options.onClusters(new Set([id]));
     this.#schedule();
   }
@@ -270,21 +273,21 @@ export class SpacePoller {
   }
 
   /** Reports whether the cluster has changed. `seen`: undefined if there is none. `list`: the number of the List that it is from. */
-  #take(id: string, seen: Seen | undefined, askedAt: number, list = 0): boolean {
+  #take(id: string, seen: Seen | undefined, asOf: number, list = 0): boolean {
     const packed = seen?.packed;
     const known = this.#clusters.get(id);
-    if (known !== undefined && known.askedAt > askedAt) return false;
+    if (known !== undefined && known.asOf > asOf) return false;
     const changed = known?.packed !== packed;
     // Absence is kept too, until a List that was asked for later, so that an earlier one cannot bring the cluster back.
     const { createdAt } = seen ?? {};
     if (known === undefined) {
-      this.#clusters.set(id, { packed, createdAt, askedAt, first: list, list });
+      this.#clusters.set(id, { packed, createdAt, asOf, first: list, list });
     } else {
       if (packed === undefined || known.packed === undefined || known.createdAt !== createdAt) this.#replace(id, known);
       if (known.first === 0 && packed !== undefined) known.first = list;
       known.packed = packed;
       known.createdAt = createdAt;
-      known.askedAt = askedAt;
+      known.asOf = asOf;
       known.list = Math.max(known.list, list);
     }
     if (changed && !seen?.moving) this.#movingSince.delete(id);
@@ -303,7 +306,7 @@ export class SpacePoller {
   #dropMissing(list: number, askedAt: number): readonly string[] {
     const dropped: string[] = [];
     this.#clusters.forEach((known, id) => {
-      if (known.list === list || known.askedAt > askedAt) return;
+      if (known.list === list || known.asOf > askedAt) return;
       this.#replace(id, known);
       // Lists do not overtake one another, so no late one can bring back what this one lacks.
       this.#clusters.delete(id);

@@ -61,9 +61,8 @@ export function suspendOrResume(
   const { client, poller } = connection;
   const changes = { status: what === 'Suspend' ? 'suspended' : 'running' } as const;
   return correct(work, { id, changes, fields: ['state'] }, async (change) => {
-    const askedAt = world.clock.monotonic();
     const cluster = await (what === 'Suspend' ? client.suspend(id, signal) : client.resume(id, signal));
-    poller.learn(id, cluster, askedAt);
+    poller.learn(id, cluster, world.clock.monotonic());
     if (change !== undefined) world.memory.unseenChanges.accepted(change, world.clock);
     return { state: cluster.status };
   });
@@ -91,13 +90,13 @@ function rename(work: Work, { id, to }: Rename): Promise<ClusterStatusPatch | un
   const unseen = memory.unseenChanges;
   const isPossible = () => isFree(work, to);
   return correct(work, { id, changes: { id: to }, fields: ['clusterID'], isPossible }, async (change) => {
-    const askedAt = clock.monotonic();
-    const isAgain = change !== undefined && unseen.inARow(change, askedAt) !== undefined;
+    const isAgain = change !== undefined && unseen.inARow(change, clock.monotonic()) !== undefined;
     const cluster = await client.update(id, { id: to }, signal);
     if (change !== undefined) unseen.accepted(change, clock);
     if (isAgain) refuseAwaited(world, subject, change);
-    poller.learn(id, undefined, askedAt);
-    poller.learn(to, cluster, askedAt);
+    const answeredAt = clock.monotonic();
+    poller.learn(id, undefined, answeredAt);
+    poller.learn(to, cluster, answeredAt);
     return { clusterID: to };
   });
 }
@@ -109,11 +108,10 @@ function update(work: Work, { id, changes }: Update): Promise<ClusterStatusPatch
   const { client, poller } = connection;
   const unseen = memory.unseenChanges;
   return correct(work, { id, changes, fields: Object.keys(changes) }, async (change) => {
-    const askedAt = clock.monotonic();
     const { backup, ...fields } = changes;
     const request = { ...fields, ...(backup === undefined ? {} : { backupConfiguration: backup }) };
     const cluster = await client.update(id, request, signal);
-    poller.learn(id, cluster, askedAt);
+    poller.learn(id, cluster, clock.monotonic());
     const accepted = backup === undefined ? {} : { backup };
     if (isUnseen(changes, cluster) && change !== undefined) {
       keep(accepted);

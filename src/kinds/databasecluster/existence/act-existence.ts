@@ -88,10 +88,9 @@ async function create(work: Work, id: string, call: () => Promise<Cluster>): Pro
   await confirm(work);
   const { clock, memory } = world;
   const { attempts } = memory;
-  const askedAt = clock.monotonic();
   try {
     const cluster = await attempts.make(subject.key, operation, clock, call);
-    connection.poller.learn(id, cluster, askedAt);
+    connection.poller.learn(id, cluster, clock.monotonic());
     // The API server may refuse the facts. The cloud's clock may then make the cluster look older than the call.
     memory.created(subject.key, operation, createdAtOf(cluster));
     return {
@@ -139,10 +138,9 @@ export async function destroy(
   const change = { key: subject.key, uid: subject.metadata.uid, changes: { status: 'gone' }, cluster } as const;
   refuseAwaited(world, subject, change);
   await confirm(work);
-  const askedAt = world.clock.monotonic();
   try {
     const left = await client.destroy(id, signal);
-    poller.learn(id, left, askedAt);
+    poller.learn(id, left, world.clock.monotonic());
     world.memory.unseenChanges.accepted(change, world.clock, left === undefined ? 'missing' : 'accepted');
     // The next look may not find it any more, and that it was ending must not be lost.
     return left && { state: left.status };
