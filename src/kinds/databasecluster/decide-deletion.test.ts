@@ -125,7 +125,7 @@ const cases: readonly Case[] = [
     name: 'never destroys by its new id a cluster that has no creation time',
     given: leaving('Delete').with({ clusterID: 'orders-eu' }),
     seen: running.with({ id: 'orders-eu' }).cluster({ id: 'orders-eu', createdAt: undefined }).seen,
-    thus: { steps: ['DeleteSecret'], released: true },
+    thus: { steps: ['TellLeft'], released: true },
   },
   {
     name: 'waits while the cluster is being destroyed',
@@ -176,8 +176,14 @@ const cases: readonly Case[] = [
     thus: { steps: ['DeleteSecret'], released: true },
   },
   {
-    name: 'never destroys a cluster that has replaced its own',
+    name: 'never destroys a cluster that has replaced its own, and keeps the login, as it may be its own, restored',
     given: leaving('Delete'),
+    seen: foreign.seen,
+    thus: { steps: ['TellLeft'], released: true },
+  },
+  {
+    name: 'deletes the Secret of a cluster whose end was seen, and whose id somebody else has by now',
+    given: leaving('Delete').withStatus({ state: 'destroying' }),
     seen: foreign.seen,
     thus: { steps: ['DeleteSecret'], released: true },
   },
@@ -275,7 +281,12 @@ const cases: readonly Case[] = [
     seen: running.status('failed').seen,
     thus: { ready: 'Unknown UnderWay', steps: [] },
   },
-  { name: 'suspends no cluster that has replaced its own', given: leaving('Suspend'), seen: foreign.seen, thus: letGo },
+  {
+    name: 'suspends no cluster that has replaced its own, and says so',
+    given: leaving('Suspend'),
+    seen: foreign.seen,
+    thus: { steps: ['TellLeft'], released: true },
+  },
   {
     name: 'lets a vanished cluster go, and says that it was not suspended',
     given: leaving('Suspend'),
@@ -448,7 +459,7 @@ describe('decideDeletion()', () => {
   it('goes by the creation time to tell whether a cluster was renamed', () => {
     const stepsOf = (seen: ClusterObservation) => decideCluster(leaving('Delete').subject, seen, NOW_MS).steps;
     const foreignOther = foreign.cluster({ id: 'orders-eu' }).seen;
-    expect(stepsOf(foreignOther)).toEqual([{ do: 'DeleteSecret' }]);
+    expect(stepsOf(foreignOther)).toMatchObject([{ do: 'TellLeft' }]);
   });
 
   it('comes back for what it waits for on the server, and leaves the rest as it was', () => {

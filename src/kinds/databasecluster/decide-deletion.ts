@@ -65,6 +65,8 @@ export function decideDeletion(
   return spec.deletionPolicy === 'Delete' ? destroy(subject, observation, nowMs) : suspend(subject, observation, nowMs);
 }
 
+const DELETE_SECRET: ClusterStep = { do: 'DeleteSecret' };
+
 function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { cluster } = seen;
   const before = unsettled(subject, seen, nowMs);
@@ -76,7 +78,7 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   if (cluster === undefined || !isOursToEnd(subject, seen))
     return {
       conditions: 'keep',
-      steps: [{ do: 'DeleteSecret' }, ...tellLeft(subject, seen, 'destroyed')],
+      steps: [...(isReplaced(subject, seen) ? [] : [DELETE_SECRET]), ...tellLeft(subject, seen, 'destroyed')],
       release: true,
     };
   const destroying = bringing(seen, 'Destroying', `Cluster "${seen.id}" is being destroyed`);
@@ -170,11 +172,22 @@ function isMissed(subject: ClusterSubject): boolean {
   return createdAt !== undefined && !observedOnly && !wasDestroyed(subject);
 }
 
-/** It counts as gone but may come back. Whoever pays must hear that nobody saw it end, even if only the answer to that was lost. */
+/** Whether the id is another cluster's, which may be its own, restored: the login that worked there may still do. */
+function isReplaced(subject: ClusterSubject, { cluster, claimedBy }: SpaceSeen): boolean {
+  return cluster !== undefined && claimedBy === undefined && isMissed(subject);
+}
+
+/** Whoever pays must hear of a cluster that nobody saw end, even if only the answer to that was lost. */
 function tellLeft(subject: ClusterSubject, seen: SpaceSeen, end: string): readonly ClusterStep[] {
   const { id, place, cluster, claimedBy } = seen;
-  if (cluster !== undefined || claimedBy !== undefined || !isMissed(subject)) return [];
-  const message = `Cluster "${id}" in ${placeName(place)} was to be ${end} with this object, but the cloud does not show it: it is treated as gone, and Mooring does nothing more about it. If it comes back, deal with it in the cloud's console`;
+  if (claimedBy !== undefined || !isMissed(subject)) return [];
+  const { secretName } = subject.status.credentials ?? {};
+  const login = secretName === undefined ? '' : ` Secret "${secretName}" is kept, as its login may work there.`;
+  const rest =
+    cluster === undefined
+      ? "the cloud does not show it: it is treated as gone, and Mooring does nothing more about it. If it comes back, deal with it in the cloud's console"
+      : `the one there was created at another time, so it stays: somebody may have restored it.${login} If it is yours, create this object again with adoptionPolicy: MustExist, or end the cluster in the cloud's console`;
+  const message = `Cluster "${id}" in ${placeName(place)} was to be ${end} with this object, but ${rest}`;
   return [{ do: 'TellLeft', id, message }];
 }
 

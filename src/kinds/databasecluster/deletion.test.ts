@@ -97,6 +97,26 @@ describe('Deleting a DatabaseCluster', () => {
     expect([isGone(bench), bench.told.at(-1)]).toEqual([true, last]);
   });
 
+  it('keeps the login of a cluster that was restored, and tells that it stays; what it says makes it Ready again', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    const { username = '', password = '' } = bench.secret() ?? {};
+    bench.simulator.replaceCluster('orders');
+    bench.simulator.setPassword('orders', username, password);
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.until('False IdentityChanged');
+    const [{ apiVersion, kind, spec } = expect.unreachable()] = bench.kube.all(DATABASE_CLUSTERS);
+    remove(bench);
+    await goOn(bench);
+    expect([isGone(bench), count(bench, 'destroy'), bench.secret()?.['password']]).toEqual([true, 0, password]);
+    expect(bench.told.at(-1)).toMatch(
+      /^left: Cluster "orders" .* restored it\. Secret "orders-admin" is kept, .*adoptionPolicy: MustExist/,
+    );
+    const again = { ...(spec as object), adoptionPolicy: 'MustExist' };
+    await bench.kube.create(DATABASE_CLUSTERS, 'shop', { apiVersion, kind, metadata: { name: 'orders' }, spec: again });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
   it('says what to do if the cloud does not let it destroy the cluster', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     bench.simulator.faults.add({ match: { operation: 'destroy' }, effect: 'errorBefore', status: 403 });

@@ -87,7 +87,7 @@ function describe(step: ClusterStep): string {
     case 'PromotePassword':
       return 'make the new password the one in the admin Secret';
     case 'DeleteSecret':
-      return 'delete the admin Secret of the destroyed cluster';
+      return 'delete the admin Secret, as its cluster is gone';
     case 'TellLeft':
       return `let go of cluster "${step.id}", which may still be there`;
     case 'TellFactoryLogin':
