@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
-import { Attempts } from './attempts.ts';
+import { Attempts, type WrittenDown } from './attempts.ts';
 import { DatabaseMemory } from './database/world.ts';
 import { ClusterMemory } from './databasecluster/world.ts';
 
@@ -8,7 +8,7 @@ test.each([
   ['cluster', ClusterMemory],
   ['database', DatabaseMemory],
 ])(
-  'The calls made for a %s are known until it is gone, even if another replica had it in between',
+  'The calls made for a %s are known until it is gone, even if another replica had it in between, or it went back to what it was',
   async (_, Memory) => {
     const clock = virtualClock();
     const memory = new Memory('me', () => 0);
@@ -18,6 +18,8 @@ test.each([
     await expect(memory.attempts.make('shop/orders', operation, clock, unanswered)).rejects.toThrow('No answer');
     expect(memory.attempts.neverMade('shop/orders', operation)).toBe(false);
     memory.forget('shop/orders', 'released');
+    expect(memory.attempts.neverMade('shop/orders', operation)).toBe(false);
+    memory.forget('shop/orders', 'wentBack');
     expect(memory.attempts.neverMade('shop/orders', operation)).toBe(false);
     memory.forget('shop/orders', 'deleted');
     expect(memory.attempts.neverMade('shop/orders', operation)).toBe(true);
@@ -51,4 +53,21 @@ test('A call that was recorded here was certainly never made, even if the wall c
   expect(attempts.neverMade('shop/orders', { by: 'me', startedAt })).toBe(true);
   expect(attempts.lastMadeAtMs('shop/orders', { by: 'me', startedAt })).toBeUndefined();
   expect(attempts.neverMade('shop/orders', { by: 'another', startedAt })).toBe(false);
+});
+
+test('An object that went back to what it was may name a call that was made before the last one', async () => {
+  const clock = virtualClock();
+  const attempts = new Attempts('me', () => 0);
+  const [first, second, third] = [0, 1, 2].map((s) => ({
+    by: 'me',
+    startedAt: new Date(clock.now() + s * 1_000).toISOString(),
+  })) as [WrittenDown, WrittenDown, WrittenDown];
+  await attempts.make('shop/orders', second, clock, async () => {});
+  const unmade = () => [first, second, third].map((operation) => attempts.neverMade('shop/orders', operation));
+  // Without a restore only a clock that was set back can make a new call look older.
+  expect(unmade()).toEqual([true, false, true]);
+  attempts.forget('shop/orders', 'wentBack');
+  expect(unmade()).toEqual([false, false, true]);
+  attempts.forget('shop/orders', 'deleted');
+  expect(unmade()).toEqual([true, true, true]);
 });

@@ -37,6 +37,8 @@ export class Attempts {
   readonly #last = new Map<ObjectKey, { readonly startedAt: string; readonly atMs: number }>();
   /** Objects that another process acts on, or has acted on after this one. */
   readonly #released = new Set<ObjectKey>();
+  /** Objects whose status may have what was written down for an earlier call again. */
+  readonly #wentBack = new Set<ObjectKey>();
 
   /** `self`: a name that no other process has, and that no predecessor of this one had. */
   constructor(self: string, actsSinceMs: ActsSince) {
@@ -49,7 +51,10 @@ export class Attempts {
     if (operation.by !== this.self) return false;
     // Times are compared only if they must be: after the clock is set back, what was just written down looks older.
     if (this.#released.has(key) && Date.parse(operation.startedAt) < this.#actsSinceMs(key)) return false;
-    return this.#last.get(key)?.startedAt !== operation.startedAt;
+    const last = this.#last.get(key);
+    // Of its calls only the last one is known.
+    if (this.#wentBack.has(key) && last !== undefined && last.startedAt > operation.startedAt) return false;
+    return last?.startedAt !== operation.startedAt;
   }
 
   /** Whether the call may have been made, here or by another process. Undefined: none was written down. */
@@ -87,13 +92,13 @@ export class Attempts {
     return error instanceof ApiError && !error.retryable && this.neverMade(key, operation);
   }
 
-  /** A released object may come back. Then it must be known which calls were made here, and that another process may have made some. */
+  /**
+   * A released object may come back. Then it must be known which calls were made here, and that another process may have made some. For
+   * an object that went back to what it was, calls were made all the same.
+   */
   forget(key: ObjectKey, why: Forgotten): void {
-    if (why === 'released') {
-      this.#released.add(key);
-      return;
-    }
-    this.#released.delete(key);
-    this.#last.delete(key);
+    if (why === 'wentBack') this.#wentBack.add(key);
+    else if (why === 'released') this.#released.add(key);
+    else for (const known of [this.#wentBack, this.#released, this.#last]) known.delete(key);
   }
 }

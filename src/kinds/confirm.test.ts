@@ -20,7 +20,7 @@ const { signal } = new AbortController();
 function confirmed(live: Partial<ObjectMeta> | undefined, deleting = false): Promise<void> {
   const api = { get: async () => live && { metadata: { ...decided, ...live } } };
   // Nothing else is asked of the API server.
-  return confirm(api as unknown as KubeApi, TOYS, { metadata: decided, deleting }, signal, [ORDER]);
+  return confirm(api as unknown as KubeApi, TOYS, { metadata: decided, deleting, status: {} }, signal, [ORDER]);
 }
 
 describe('confirm()', () => {
@@ -43,6 +43,27 @@ describe('confirm()', () => {
     ['for which another order was given', { annotations: { [ORDER]: 'that' } }],
   ])('refuses a step for an object %s', async (_which, live) => {
     await expect(confirmed(live)).rejects.toMatchObject({ reason: 'ObjectChanged' });
+  });
+
+  it.each([
+    ['is written down', { operation: { startedAt: '2026-11-20T10:00:00Z' } }, 'goes on'],
+    ['is written down as another one', { operation: { startedAt: '2026-11-20T09:00:00Z' } }, 'ObjectChanged'],
+    ['is not written down any more', {}, 'ObjectChanged'],
+    ['is not written down, as there is no status', undefined, 'ObjectChanged'],
+  ])('looks whether a call %s', async (_which, status, becomes) => {
+    const api = { get: async () => ({ metadata: decided, status }) };
+    const subject = {
+      metadata: decided,
+      deleting: false,
+      status: { operation: { startedAt: '2026-11-20T10:00:00Z' } },
+    };
+    const ended = confirm(api as unknown as KubeApi, TOYS, subject, signal, [ORDER]);
+    expect(
+      await ended.then(
+        () => 'goes on',
+        ({ reason }) => reason,
+      ),
+    ).toBe(becomes);
   });
 
   it('refuses to end what an object stood for if the object is not being deleted, as another one has its name', async () => {

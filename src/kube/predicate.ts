@@ -27,7 +27,7 @@ function differs(before: AnyObject | undefined, after: AnyObject | undefined, ex
 
 /**
  * Reports whether this is a later version of the same object. Not if another one has its name, or if it went back to an earlier version,
- * as after the server was restored from a backup: what was found out about it since may be wrong.
+ * as after the server was restored from a backup: what was found out about it since may be wrong, though what was done is done.
  */
 export function isSuccessor({ metadata: before }: AnyObject, after: AnyObject | undefined): boolean {
   return after?.metadata.uid === before.uid && !(compareVersions(after.metadata, before) < 0);

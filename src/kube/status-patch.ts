@@ -18,7 +18,7 @@ export function statusPatch(before: object, changes: object): Record<string, unk
 }
 
 /** Returns the status as the API has it: any object may have one. */
-export function statusOf({ status }: AnyObject): object {
+export function statusOf({ status }: Pick<AnyObject, 'status'>): object {
   return isObject(status) ? status : {};
 }
 

@@ -210,7 +210,22 @@ test('Controller remembers nothing of an object that went back to an earlier ver
   if (former === undefined) expect.fail('There is no toy');
   informer.store.apply(former, true);
   await clock.settle();
-  expect(calls).toEqual(['observe', 'observe', 'forget ns/a, deleted', 'observe']);
+  expect(calls).toEqual(['observe', 'observe', 'forget ns/a, wentBack', 'observe']);
+});
+
+test('Controller remembers nothing that a pass learned about an object that went back meanwhile', async () => {
+  let hold = Promise.resolve();
+  const { create, change, informer, clock, calls } = await aController({ observe: () => hold });
+  await create('a');
+  const former = informer.store.get('ns/a');
+  if (former === undefined) expect.fail('There is no toy');
+  const held = Promise.withResolvers<void>();
+  hold = held.promise;
+  await change('a', { metadata: { labels: { x: 'y' } } });
+  informer.store.apply(former, true);
+  held.resolve();
+  await clock.settle();
+  expect(calls).toEqual([...Array(2).fill('observe'), ...Array(2).fill('forget ns/a, wentBack'), 'observe']);
 });
 
 test('Controller looks again, within a minute, at an object of which only the status went back while a pass was under way', async () => {

@@ -104,8 +104,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   #writing: ObjectKey | undefined;
   /** By key, the version of a change to the status alone that the watch reported, until it proves to be our own write. */
   readonly #foreignStatus = new Map<ObjectKey, string>();
-  /** Keys whose object was replaced during its pass: what that pass remembers is not the new object's. */
-  readonly #replaced = new Set<ObjectKey>();
+  /** Keys whose object was replaced, or went back, during its pass: what that pass remembers is not about what is there now. */
+  readonly #replaced = new Map<ObjectKey, Forgotten>();
   readonly #requeuesAtOnce = new Map<ObjectKey, number>();
   /** Status fields that were written and dropped. */
   readonly #missing = new Map<ObjectKey, readonly string[]>();
@@ -154,14 +154,14 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   async #work(stop: AbortSignal, kill: AbortSignal): Promise<void> {
-    const { gate } = this.#options;
     for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
-      const isOurs = (await gate?.begin(key)) !== false;
+      const isOurs = (await this.#options.gate?.begin(key)) !== false;
       // The stop may have come while the gate took its time.
       if (isOurs && !stop.aborted) await this.#workOn(key, kill);
-      if (isOurs) gate?.end(key);
+      if (isOurs) this.#options.gate?.end(key);
       this.#lookAtForeignStatus(key);
-      if (this.#replaced.delete(key)) this.forget(key, 'deleted');
+      const replaced = this.#replaced.get(key);
+      if (replaced !== undefined && this.#replaced.delete(key)) this.forget(key, replaced);
       this.queue.done(key);
     }
   }
@@ -191,8 +191,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   #conflictsLast(key: ObjectKey): boolean {
-    const now = this.#options.clock.monotonic();
-    return now - (this.#conflictsSince.get(key) ?? now) > CONFLICT_MS;
+    return this.#options.clock.monotonic() - (this.#conflictsSince.get(key) ?? Number.POSITIVE_INFINITY) > CONFLICT_MS;
   }
 
   /** Retries a failure that may pass with time, or when somebody replaces CRDs of another version. `atLeastMs`: as the failure says. */
@@ -328,8 +327,9 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     const status = this.#refer(key, before, after);
     // What takes its place owes nothing to it.
     if (before !== undefined && !isSuccessor(before, after)) {
-      this.forget(key, 'deleted');
-      if (this.queue.isInHand(key)) this.#replaced.add(key);
+      const why = after?.metadata.uid === before.metadata.uid ? 'wentBack' : 'deleted';
+      this.forget(key, why);
+      if (this.queue.isInHand(key)) this.#replaced.set(key, why);
     }
     if (!this.#runs) {
       const arrival = after && status && initialPriority(after.metadata, status, this.#options.clock.now());

@@ -61,8 +61,8 @@ export interface Decision<Status, Step> {
   readonly requeueAfterMs?: number | undefined;
 }
 
-/** `deleted`: the object is gone. `released`: another process acts on it from now on; it may come back from there. */
-export type Forgotten = 'deleted' | 'released';
+/** It is gone; another process acts on it, until it may come back from there; or it is as it was earlier, as after a restore of etcd. */
+export type Forgotten = 'deleted' | 'released' | 'wentBack';
 
 /** A kind of resource, as above. */
 export interface Kind<Spec, Status extends StatusBase, Observation, Step> {

@@ -58,7 +58,7 @@ export class FakeHistory {
     const entry = { version: this.#version, plural, event };
     this.#entries.push(entry);
     for (const follower of this.#followers) {
-      if (!follower.takes(entry)) continue;
+      if (follower.closed || !follower.takes(entry)) continue;
       follower.pending.push(event);
       follower.wake();
     }

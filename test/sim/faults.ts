@@ -23,6 +23,7 @@ export const FAULTS = {
   restart: 'the API server restarts: 429 until its storage is there, then 410',
   restored:
     "etcd is restored from a snapshot of six writes ago, as its manual says, and the API server's version is far ahead",
+  restoredNewest: 'like restored, from a snapshot of the last write but one',
   apiOutage: 'nobody reaches the API server for three minutes',
   cloudOutage: 'nobody reaches the management API for ten minutes',
   serverOutage: 'nobody reaches a database server for five minutes',
@@ -54,8 +55,10 @@ export type Fault = keyof typeof FAULTS;
 
 export const FAULT_NAMES = Object.keys(FAULTS) as readonly Fault[];
 
+const RESTORED: readonly Fault[] = ['restored', 'restoredNewest'];
+
 /** The faults that may strike anywhere. Not restored: what is lost with the writes cannot be known, so it breaks promises. */
-export const EVERYWHERE: readonly Fault[] = FAULT_NAMES.filter((name) => name !== 'restored');
+export const EVERYWHERE: readonly Fault[] = FAULT_NAMES.filter((name) => !RESTORED.includes(name));
 
 /** The faults that seeds choose from. Not stopMachine: where calls are slow, calls that were under way may do harm. */
 export const OF_CHANCE: readonly Fault[] = EVERYWHERE.filter((name) => name !== 'stopMachine');
@@ -70,7 +73,7 @@ export const TURNS: ReadonlySet<Fault> = new Set<Fault>([
   'deleteAround',
   'loseSecret',
   'terminate',
-  'restored',
+  ...RESTORED,
 ]);
 
 /** Faults after which nothing has been done. */

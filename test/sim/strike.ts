@@ -18,7 +18,7 @@ export const LEASE_NAMESPACE = 'mooring-system';
 /** The time from the end of a process until the next one starts. */
 export const RESTART_MS = SECOND_MS;
 const PARTITION_MS = MINUTE_MS;
-const WRITES_LOST = 6;
+const WRITES_LOST = { restored: 6, restoredNewest: 1 };
 const API_START_MS = 4 * SECOND_MS;
 const OLD_LISTS_MS = 2 * MINUTE_MS;
 const SERVER_GONE_MS = 2 * MINUTE_MS;
@@ -103,9 +103,10 @@ export async function strike(world: Struck, process: Process, fault: Fault): Pro
       clock.after(OLD_LISTS_MS, () => kube.catchUp());
       return gap();
     case 'restored':
+    case 'restoredNewest':
       // Some passwords were known to nothing but the Secrets that are lost.
       invariants.passwordIsLost = true;
-      kube.restore(Math.max(1, kube.version - WRITES_LOST));
+      kube.restore(Math.max(1, kube.version - WRITES_LOST[fault]));
       clock.after(API_START_MS, () => kube.initialized());
       return;
     case 'restart':

@@ -64,3 +64,26 @@ test("a DatabaseSpace that is abandoned releases its Secrets, and nobody else's"
     other: ['mooring.dev/space-another'],
   });
 });
+
+test('a DatabaseSpace that went back to what it was stays connected: sessions may be the last that know a lost password', () => {
+  const disconnected: string[] = [];
+  const connections = { disconnect: (key: string) => disconnected.push(key) };
+  const kind = databaseSpaceKind({
+    secrets: {} as Secrets,
+    // Nothing else of it is used here.
+    connections: connections as unknown as SpaceConnections,
+    places: placesOf({}),
+    connectedWith: new Map(),
+    versions: new Map(),
+    claimedIDs: () => new Set(),
+    neededBy: () => [],
+    dependents: () => ({ leaving: [], mayFollow: false }),
+    hasDependents: () => false,
+    clock: virtualClock(),
+    going: new Elapsed(),
+  });
+  kind.forget('shop/production', 'wentBack');
+  expect(disconnected).toEqual([]);
+  kind.forget('shop/production', 'released');
+  expect(disconnected).toEqual(['shop/production']);
+});

@@ -41,7 +41,9 @@ export function databaseSpaceKind(
       for (const name of await world.secrets.keptBy(namespace, finalizer, status.keptSecrets ?? []))
         await world.secrets.keep(namespace, name, finalizer, false);
     },
-    forget: (key) => {
+    forget: (key, why) => {
+      // `connected` compares what it was connected with; sessions may be the last proof of a password that was lost.
+      if (why === 'wentBack') return;
       world.connections.disconnect(key);
       world.connectedWith.delete(key);
       world.going.forget(key);

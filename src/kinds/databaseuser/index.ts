@@ -42,7 +42,9 @@ export function databaseUserKind(
     decide: decideUser,
     act: (subject, step, signal) => actOnUser(world, subject, step, signal),
     describe,
-    forget: (key) => world.memory.forget(key),
+    forget: (key, why) => {
+      if (why !== 'wentBack') world.memory.forget(key);
+    },
   };
 }
 
