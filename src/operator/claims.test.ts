@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { cluster, database, user } from '../../test/support/manifests.ts';
 import { aWorldOfOperators } from '../../test/support/operators.ts';
 import { sleep } from '../base/clock.ts';
@@ -170,4 +170,99 @@ test('A user that two objects may take over from now on is taken over by one of 
   await clock.advance(60_000);
   expect([reason('billing'), reason('shop')]).toEqual(['LoginWorks', 'UserClaimed']);
   expect(simulator.count('updateUser') - setBefore).toBe(1);
+});
+
+/** What becomes of the DatabaseSpace of an object that has a cluster. */
+const SPACE_GOES = [
+  {
+    what: 'is gone',
+    go: async ({ kube }: World) => kube.remove(DATABASE_SPACES, SPACE),
+    back: async ({ kube }: World) => {
+      const [again] = kube.all(DATABASE_SPACES);
+      await kube.create(DATABASE_SPACES, 'shop', { ...again, metadata: { name: SPACE.name }, status: undefined });
+    },
+  },
+  {
+    what: 'names another address by now',
+    go: async ({ kube }: World) =>
+      void (await kube.patch(DATABASE_SPACES, SPACE, { spec: { baseURL: 'https://another.test' } })),
+    back: async ({ kube, simulator }: World) =>
+      void (await kube.patch(DATABASE_SPACES, SPACE, { spec: { baseURL: simulator.baseURL } })),
+  },
+] as const;
+
+type World = Awaited<ReturnType<typeof aWorldOfOperators>>;
+
+describe.each(SPACE_GOES)('A cluster whose DatabaseSpace $what', ({ go, back }) => {
+  /** A world in which the object `sales` has a cluster, its space has gone, and another space `again` for the same place is there. */
+  const aWorldWithout = async () => {
+    const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
+    const { kube, clock } = world;
+    await world.addSpace(0);
+    const [production] = kube.all(DATABASE_SPACES);
+    await kube.create(DATABASE_SPACES, 'shop', { ...production, metadata: { name: 'again' }, status: undefined });
+    await world.addCluster(0, 'sales', { allowedNamespaces: { from: 'Same' } });
+    world.replica();
+    await clock.advance(60_000);
+    await go(world);
+    await clock.advance(60_000);
+    const conditionOf = (name: string, resource = DATABASE_CLUSTERS) => {
+      const found = kube.all(resource).find(({ metadata }) => metadata.name === name);
+      const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
+      return findStatusCondition(conditions, 'Ready');
+    };
+    return { ...world, conditionOf };
+  };
+
+  it("stays its object's: no other object gets it, destroys it or counts it as nobody's", async () => {
+    const world = await aWorldWithout();
+    const { kube, clock, simulator, conditionOf } = world;
+    const isThere = () => [...simulator.clusters()].some(({ id, gone }) => id === 'sales' && !gone);
+    const thief = { clusterID: 'sales', spaceRef: { name: 'again' }, adoptionPolicy: 'MustExist' };
+    await world.addCluster(0, 'thief', { ...thief, deletionPolicy: 'Delete' });
+    await clock.advance(60_000);
+    expect(conditionOf('thief')?.reason).toBe('ClusterIDClaimed');
+    expect(conditionOf('thief')?.message).toContain('shop/sales');
+    kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'thief' });
+    await clock.advance(60_000);
+    expect([conditionOf('thief'), isThere()]).toEqual([undefined, true]);
+    const again = kube.all(DATABASE_SPACES).find(({ metadata }) => metadata.name === 'again');
+    expect(again?.['status']).toMatchObject({ clusters: { total: 1, managed: 1 } });
+    await back(world);
+    await clock.advance(120_000);
+    expect(conditionOf('sales')?.reason).toBe('Running');
+  });
+
+  it('is free as soon as its object lets go of it', async () => {
+    const world = await aWorldWithout();
+    const { kube, clock, conditionOf } = world;
+    await world.addCluster(0, 'heir', { clusterID: 'sales', spaceRef: { name: 'again' }, adoptionPolicy: 'MustExist' });
+    await clock.advance(1_800_000);
+    expect(conditionOf('heir')?.reason).toBe('ClusterIDClaimed');
+    kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'sales' });
+    await clock.advance(15_000);
+    expect(conditionOf('heir')?.reason).not.toBe('ClusterIDClaimed');
+  });
+
+  it('is not cloned by those whom its object does not admit', async () => {
+    const world = await aWorldWithout();
+    const { kube, clock, simulator } = world;
+    const made = simulator.count('clone');
+    const copy = cluster(
+      { spaceRef: { name: 'again', namespace: 'shop' }, cloneFrom: { clusterID: 'sales' } },
+      {},
+      'copy',
+    );
+    await kube.patch(
+      DATABASE_SPACES,
+      { namespace: 'shop', name: 'again' },
+      { spec: { allowedNamespaces: { from: 'All' } } },
+    );
+    await kube.create(DATABASE_CLUSTERS, 'billing', copy);
+    await clock.advance(60_000);
+    const found = kube.all(DATABASE_CLUSTERS).find(({ metadata }) => metadata.namespace === 'billing');
+    const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
+    expect(findStatusCondition(conditions, 'Ready')?.reason).toBe('ClusterNotAllowed');
+    expect(simulator.count('clone')).toBe(made);
+  });
 });

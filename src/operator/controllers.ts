@@ -10,6 +10,7 @@ import { concerns, neededSpace, SpaceMembers, spaceAndIDOf } from '../kinds/data
 import { CLUSTER_LEFT, ClusterMemory } from '../kinds/databasecluster/world.ts';
 import { SpaceConnections } from '../kinds/databasespace/connection/connections.ts';
 import { databaseSpaceKind } from '../kinds/databasespace/index.ts';
+import { isSamePlace } from '../kinds/databasespace/place.ts';
 import { SpacePlaces } from '../kinds/databasespace/places.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserKind } from '../kinds/databaseuser/index.ts';
@@ -77,7 +78,7 @@ export function createControllers(
     // What the cloud does not have yet is counted with the List that brings it.
     for (const same of places.same(space))
       if (connections.get(same)?.poller.has(id)) spaces.enqueueDependents(`spaces/${same}`, 'normal', SOON_MS);
-  });
+  }, places);
   informers.clusters.onChange((key, before, after) => members.changed(key, before, after));
   const connections = connectionsOf(dependencies, informers, wiring, members);
   const leaving = new Leaving(informers.users, informers.databases, (cluster, isGoing) => {
@@ -155,10 +156,11 @@ function controllerOfSpaces({
     places,
     connectedWith: new Map(),
     versions: new Map(),
-    claimedIDs: (space, by) =>
-      wishesCount(space, by, seen)
-        ? members.claimedIDs(space, places.get(space))
-        : members.heldIDs(space, places.get(space)),
+    claimedIDs: (space, by) => {
+      const [there, here] = [places.get(space), places.get(by)];
+      const namesIt = there !== undefined && here !== undefined && isSamePlace(there, here);
+      return namesIt && wishesCount(space, by, seen) ? members.claimedIDs(space, there) : members.heldIDs(space, here);
+    },
     neededBy: (space) => members.neededBy(space),
     dependents: (space) => {
       const each = Array.from(members.of(space), (cluster) => leaving.of(cluster));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster, type ClusterBuilder, PLACE } from '../../../test/support/builders.ts';
 import { type KubeObject, keyOf } from '../../kube/object.ts';
+import type { Place } from '../databasespace/place.ts';
 import { claims } from './existence/claimants.ts';
 import { neededSpace, SpaceMembers } from './records.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
@@ -108,6 +109,20 @@ describe('SpaceMembers.claimedIDs() and claims()', () => {
 });
 
 describe('SpaceMembers', () => {
+  it('tells where clusters are recorded, once for each, and not where one is only wanted', () => {
+    const told: unknown[] = [];
+    const places = { recorded: (space: string, { spaceID }: Place, more: number) => told.push([space, spaceID, more]) };
+    const members = new SpaceMembers(() => {}, places);
+    const [wanted, settled] = [objectOf(aCluster()), objectOf(aCluster().healthy().withStatus({ place: PLACE }))];
+    members.changed('shop/orders', undefined, wanted);
+    expect(told.splice(0)).toEqual([]);
+    members.changed('shop/orders', wanted, settled);
+    members.changed('shop/sales', undefined, settled);
+    expect(told.splice(0)).toEqual(Array(2).fill(['shop/production', 'production', 1]));
+    members.changed('shop/orders', settled, undefined);
+    expect(told.splice(0)).toEqual([['shop/production', 'production', -1]]);
+  });
+
   const named = (name: string, space: string, place = PLACE) => {
     const object = objectOf(
       ours

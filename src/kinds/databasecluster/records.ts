@@ -32,10 +32,12 @@ interface Space {
 export class SpaceMembers {
   readonly #spaces = new Map<ObjectKey, Space>();
   readonly #onClaim: (space: ObjectKey, id: string) => void;
+  readonly #places: Pick<SpacePlaces, 'recorded'> | undefined;
 
-  /** `onClaim`: a member of the space starts or stops having or wanting the id. */
-  constructor(onClaim: (space: ObjectKey, id: string) => void = () => {}) {
+  /** `onClaim`: a member of the space starts or stops having or wanting the id. `places`: hears where clusters are recorded. */
+  constructor(onClaim: (space: ObjectKey, id: string) => void = () => {}, places?: Pick<SpacePlaces, 'recorded'>) {
     this.#onClaim = onClaim;
+    this.#places = places;
   }
 
   /** One object changed. Undefined: it was not there before, or is no longer there. */
@@ -53,7 +55,9 @@ export class SpaceMembers {
   #remove(key: ObjectKey, left: ObjectKey): readonly string[] {
     const space = this.#spaces.get(left);
     if (space === undefined) return [];
-    const ids = space.members.get(key)?.ids ?? [];
+    const member = space.members.get(key);
+    const ids = member?.ids ?? [];
+    if (member?.exists && member.place !== undefined) this.#places?.recorded(left, member.place, -1);
     space.claimed = undefined;
     if (space.members.delete(key) && space.members.size === 0) this.#spaces.delete(left);
     return ids;
@@ -66,6 +70,7 @@ export class SpaceMembers {
     space.members.set(key, member);
     space.claimed = undefined;
     this.#spaces.set(joined, space);
+    if (member.exists && member.place !== undefined) this.#places?.recorded(joined, member.place, 1);
     return member.ids;
   }
 

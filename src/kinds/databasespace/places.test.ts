@@ -37,3 +37,19 @@ test('SpacePlaces follows the specs, and keeps what stays as it is', () => {
     [undefined, []],
   ]);
 });
+
+test('SpacePlaces counts a DatabaseSpace to a place as long as clusters are recorded there, whatever it names, and if it is gone', () => {
+  const places = new SpacePlaces();
+  places.changed('a/one', named({}));
+  places.changed('b/two', named({ spaceID: 'staging' }));
+  const place = places.get('a/one') ?? expect.unreachable();
+  for (const key of ['a/one', 'b/two', 'b/two', 'c/gone']) places.recorded(key, { ...place }, 1);
+  const atOne = () => [...places.same('a/one')];
+  expect(atOne()).toEqual(['a/one', 'b/two', 'c/gone']);
+  expect([...places.same('b/two')]).toEqual(['b/two']);
+  places.recorded('b/two', place, -1);
+  places.recorded('c/gone', place, -1);
+  expect(atOne()).toEqual(['a/one', 'b/two']);
+  places.recorded('b/two', place, -1);
+  expect(atOne()).toEqual(['a/one']);
+});

@@ -3,12 +3,15 @@ import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import { isSamePlace, type Place, placeInFull, placeOf } from './place.ts';
 
 /**
- * Which place in the cloud each DatabaseSpace names, kept up to date by changes. A cluster recorded there counts whether or not the
- * space is connected: a start connects one space after the other, and never one whose Secret is missing.
+ * Which place in the cloud each DatabaseSpace names, and in which its clusters are recorded, kept up to date by changes. A cluster recorded
+ * there counts whether or not the space is connected: a start connects one space after the other, and never one whose Secret is missing.
+ * Nor does it matter whether the space still exists, or names another place by now: whoever deletes it does not give its clusters away.
  */
 export class SpacePlaces {
   readonly #places = new Map<ObjectKey, Place>();
   readonly #spaces = new Multimap();
+  /** By place in full and space, the number of its clusters there. */
+  readonly #recorded = new Map<string, Map<ObjectKey, number>>();
 
   /**
    * Called when one object has changed; undefined: it no longer exists. Returns the others that name the place which it named before and
@@ -34,10 +37,25 @@ export class SpacePlaces {
     return this.#places.get(space);
   }
 
-  /** Returns all DatabaseSpaces that name the same place as this one, itself included. */
+  /** As many clusters more, or with a negative number fewer, are recorded there by objects that name the space. */
+  recorded(space: ObjectKey, place: Place, more: number): void {
+    const full = placeInFull(place);
+    const spaces = this.#recorded.get(full) ?? new Map<ObjectKey, number>();
+    const count = (spaces.get(space) ?? 0) + more;
+    if (count > 0) spaces.set(space, count);
+    else spaces.delete(space);
+    if (spaces.size > 0) this.#recorded.set(full, spaces);
+    else this.#recorded.delete(full);
+  }
+
+  /**
+   * Returns all DatabaseSpaces whose clusters may be in the place that this one names: those that name it, itself included, and those of
+   * clusters that are recorded there.
+   */
   same(space: ObjectKey): Iterable<ObjectKey> {
     const place = this.#places.get(space);
-    return place === undefined ? [] : this.at(place);
+    if (place === undefined) return [];
+    return new Set([...this.at(place), ...(this.#recorded.get(placeInFull(place))?.keys() ?? [])]);
   }
 
   /** Returns all DatabaseSpaces that name the place. */

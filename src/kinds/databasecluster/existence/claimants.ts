@@ -26,20 +26,23 @@ export function wishesCount(space: ObjectKey, own: ObjectKey, seen: ClusterWorld
 
 /**
  * The objects that have the id in the place where the subject's space is now, or want it in a way that counts. What an object has
- * stays its own whatever its spec says, even if that can no longer be read.
+ * stays its own whatever its spec says, even if that can no longer be read, and whatever became of its DatabaseSpace.
  */
 export function claimantsOf(world: ClusterWorld, subject: ClusterSubject, id: string): readonly ClusterRecord[] {
   const own = spaceKeyOf(subject);
   const here = world.places.get(own);
   // An object's cluster may be in another place than its space is now.
-  const isHere = ({ status: { place } }: ClusterRecord) =>
-    here === undefined || place === undefined || isSamePlace(place, here);
+  const isHere = ({ status: { place } }: ClusterRecord, space: ObjectKey) => {
+    const there = place ?? world.places.get(space);
+    return here === undefined || (there !== undefined && isSamePlace(there, here));
+  };
   return [...world.places.same(own)].flatMap((space) =>
     [...world.claimants(space, id)]
       .map((key) => heldRecordOf(world.cluster(key)))
       .filter((record) => record !== undefined)
       .filter(
-        (record) => claims(record) && isHere(record) && (mayExist(record) || wishesCount(space, own, world.space)),
+        (record) =>
+          claims(record) && isHere(record, space) && (mayExist(record) || wishesCount(space, own, world.space)),
       ),
   );
 }
