@@ -206,8 +206,10 @@ function controllerOfClusters(
   clusters.onChange((key, before, after) => {
     const [needed, needs] = [before, after].map((object) => neededSpace(object, leaving.has(key)));
     if (needed !== needs) for (const space of [needed, needs]) onNeeded(space);
-    const left = before !== undefined && after === undefined ? spaceAndIDOf(before) : undefined;
-    if (left !== undefined) connections.get(left.space)?.poller.unfollow(left.id);
+    const [was, is] = [before, after].map((object) => object && spaceAndIDOf(object));
+    // What is under a former id is somebody else's.
+    if (was !== undefined && (was.space !== is?.space || was.id !== is.id))
+      connections.get(was.space)?.poller.unfollow(was.id);
   });
   wiring.notifyConcerned(clusters, controller.references, (object) => concerns(object, places));
   return controller;
