@@ -42,8 +42,9 @@ describe('A DatabaseCluster', () => {
 
     it('is deployed if the cloud does not list its versions', async () => {
       const bench = await kindBench({ versions });
-      bench.simulator.faults.add({ match: { operation: 'versions' }, effect: 'errorBefore', status: 503 });
+      bench.simulator.faults.add({ match: { operation: 'listVersions' }, effect: 'errorBefore', status: 503 });
       await bench.until('True Running');
+      expect(asked(bench)).toContain('versions');
     });
 
     it('is not asked for if the cloud lacks it, and no record is left behind', async () => {
