@@ -67,6 +67,12 @@ describe('which object stands for a user', () => {
       undefined,
     ],
     [
+      'itself, against a younger one from elsewhere that is admitted, whatever its finalizer says',
+      aUser(),
+      objectOf(fromElsewhere.withReady('Unknown', 'CreatingUser'), { ...younger, ...begun, namespace: 'elsewhere' }),
+      undefined,
+    ],
+    [
       'one that had it before it was no longer admitted',
       aUser(),
       objectOf(fromElsewhere.owned().withReady('False', 'ClusterNotAllowed'), elsewhere),
