@@ -65,6 +65,17 @@ describe('The password of a DatabaseCluster', () => {
     expect(bench.secret()).toMatchObject({ nextPassword });
   });
 
+  it('is not prepared for a user that nobody knows, as the session that was held has ended', async () => {
+    const bench = await runningBench();
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    await bench.restart();
+    const subject = { ...aCluster().subject, status: bench.status() };
+    const step = { do: 'PreparePassword', from: 'held' } as const;
+    const prepared = actOnCluster(bench.world(), subject, step, new AbortController().signal, () => {});
+    await expect(prepared).rejects.toThrow('session that was held has ended');
+    expect(bench.secret()).toBeUndefined();
+  });
+
   it('leaves alone a Secret that another object has written since it was looked for', async () => {
     const bench = await kindBench();
     while (bench.status().createdAt === undefined) await bench.pass();
