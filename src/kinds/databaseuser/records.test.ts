@@ -109,6 +109,8 @@ describe('which object stands for a user', () => {
     expect(claimOf(aUser().subject)).toBe('users/shop/orders/app');
     expect(concerns(objectOf(aUser().with({ username: 'other' }), older))).toEqual(['users/shop/orders/other']);
     expect(concerns(objectOf(fromElsewhere, elsewhere))).toEqual(['users/shop/orders/older']);
+    const unreadable = { ...aUser().subject.spec, username: 7 };
+    expect(concerns({ ...objectOf(aUser().owned(), older), spec: unreadable })).toEqual(['users/shop/orders/app']);
     expect(concerns(undefined)).toEqual([]);
   });
 });
