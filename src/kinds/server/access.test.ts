@@ -162,6 +162,11 @@ describe('the server of a cluster', () => {
       },
     ],
     [
+      'while it should be suspended, and the cloud has not begun',
+      () => ({ cluster: { spec: { state: 'Suspended' }, status: { ...without('Available'), state: 'running' } } }),
+      { why: 'suspended', reason: 'ClusterSuspended', rests: true },
+    ],
+    [
       'while it is suspended, as its spec says',
       () => ({ cluster: { spec: { state: 'Suspended' }, status: { ...without('Available'), state: 'suspended' } } }),
       { why: 'suspended', reason: 'ClusterSuspended', rests: true, message: expect.stringContaining('is suspended') },
