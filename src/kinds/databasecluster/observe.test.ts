@@ -224,6 +224,12 @@ describe('observeCluster() looks for the source of a clone and', () => {
       expect(await theirs((source) => source.with({ allowedNamespaces }))).toMatchObject({ cloneSource: { message } });
     });
 
+    it('does not take it if that DatabaseCluster may just have deployed it, and does not admit this namespace', async () => {
+      const deploys = (source: ClusterBuilder) => source.with({ clusterID: 'source' }).announced('Deploy', 'source');
+      const seen = await theirs((source) => deploys(source.withStatus({ clusterID: undefined, createdAt: undefined })));
+      expect(seen).toMatchObject({ cloneSource: { is: 'unusable', reason: 'ClusterNotAllowed' } });
+    });
+
     it('does not ask whether it is admitted once the clone exists', async () => {
       const selector = { matchLabels: { team: 'shop' } };
       const { bench, known } = await withSource((source) =>
@@ -243,7 +249,9 @@ describe('observeCluster() looks for the source of a clone and', () => {
 
     it('takes it if that DatabaseCluster has another cluster, or only wants this one', async () => {
       for (const createdAt of ['2020-01-01T00:00:00.000Z', undefined]) {
-        const seen = await theirs((source) => source.withStatus({ clusterID: undefined, createdAt }));
+        const seen = await theirs((source) =>
+          source.with({ clusterID: 'source' }).withStatus({ clusterID: undefined, createdAt }),
+        );
         expect(seen).toMatchObject({ cloneSource: { is: 'known' } });
       }
     });
