@@ -270,7 +270,8 @@ describe('observeCluster() looks for the source of a clone and', () => {
   it('waits until the DatabaseCluster has a cluster', async () => {
     const { bench, known } = await withSource((source) => source.withStatus({ clusterID: undefined }));
     expect(await observe(bench, clone)).toMatchObject({ cloneSource: { is: 'waiting' } });
-    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
+    const message = 'Waiting for DatabaseCluster "source", which is to be cloned, to run or to be suspended';
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting', message } });
   });
 
   it('says that there is none, and which one may be meant', async () => {
