@@ -57,6 +57,19 @@ describe('A DatabaseCluster', () => {
       expect(bench.status().operation).toBeUndefined();
     });
 
+    it('is judged by the cloud alone if an earlier deploy may have been accepted', async () => {
+      const known = ['9.9.9'];
+      const bench = await kindBench({ versions: known, spec: { version: '9.9.9' } });
+      bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'reset', times: 1 });
+      while (!bench.calls.includes('deploy')) await bench.pass();
+      known.splice(0, 1, ...versions);
+      for (let pass = 0; count(bench, 'deploy') < 2 && pass < 20; pass++) {
+        await bench.pass();
+        await bench.clock.advance(10_000);
+      }
+      expect(asked(bench)).toEqual(['deploy', 'deploy']);
+    });
+
     it.each([
       ['latest', versions],
       ['3.5.0', ['3.5.0']],
