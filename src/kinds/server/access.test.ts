@@ -113,11 +113,12 @@ describe('the server of a cluster', () => {
     expect(await look({ cluster: { leaves: true } })).toMatchObject({ server: 'open', leaving: true });
   });
 
-  it('names first the server that is worked with, then others that run', async () => {
+  it('names first the server that is worked with, then others that run, and none without an address', async () => {
     const own = addressOf(bench.simulator, 'orders');
     const servers = [
       { address: 'a.test:1', status: 'stopped' },
       { address: 'b.test:1', status: 'running' },
+      { address: 'no address', status: 'running' },
     ];
     const withOwn = [...servers, { address: own, status: 'running' }];
     const status = { servers: withOwn };
