@@ -209,6 +209,21 @@ describe('The password of a DatabaseCluster', () => {
     expect(bench.simulator.passwordIs('orders', 'admin', 'set in the console')).toBe(true);
   });
 
+  it('is tried once, even if it is in two places, as each attempt may count against the user', async () => {
+    const bench = await runningBench();
+    await bench.putSecret(
+      'orders-admin',
+      { username: 'admin', password: 'wrong', nextPassword: 'wrong' },
+      { 'mooring.dev/cluster': 'orders' },
+    );
+    await bench.restart();
+    bench.simulator.setPassword('orders', 'admin', 'set in the console');
+    bench.forgetCalls();
+    await bench.pass();
+    // That one, and the login that new clusters come with.
+    expect(bench.calls.filter((call) => call === 'server signIn')).toHaveLength(2);
+  });
+
   it('is replaced once more when somebody sets the factory password again', async () => {
     const bench = await runningBench();
     bench.simulator.setPassword('orders', 'admin', 'password');
