@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
-import { Attempts } from './attempts.ts';
+import { Attempts, isTriedAgain } from './attempts.ts';
 import { DatabaseMemory } from './database/world.ts';
 import { ClusterMemory } from './databasecluster/world.ts';
 
@@ -51,4 +51,12 @@ test('A call that was recorded here was certainly never made, even if the wall c
   expect(attempts.neverMade('shop/orders', { by: 'me', startedAt })).toBe(true);
   expect(attempts.lastMadeAtMs('shop/orders', { by: 'me', startedAt })).toBeUndefined();
   expect(attempts.neverMade('shop/orders', { by: 'another', startedAt })).toBe(false);
+});
+
+test.each([
+  ['failed, and nobody has changed the object since', { observedGeneration: 2, lastError: {} }, true],
+  ['failed before somebody changed the object', { observedGeneration: 1, lastError: {} }, false],
+  ['did not fail', { observedGeneration: 2 }, false],
+])('isTriedAgain() knows a retry of something that %s', (_what, status, again) => {
+  expect(isTriedAgain({ metadata: { generation: 2 }, status })).toBe(again);
 });
