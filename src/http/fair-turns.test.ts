@@ -67,3 +67,9 @@ test.each<[Name, number]>([
   const { turns } = someTurns({ n1: 'noisy', n2: 'noisy', n3: 'noisy', n4: 'noisy', o1: 'one' });
   expect(turns.turnsBefore(parties[name])).toBe(expected);
 });
+
+test('FairTurns counts no turns of parties that have nothing waiting any more', () => {
+  const { turns } = someTurns({ n1: 'noisy', n2: 'noisy', n3: 'noisy', o1: 'one' });
+  expect([turns.take(), turns.take()]).toEqual(['n1', 'o1']);
+  expect(turns.turnsBefore(parties.two)).toBe(1);
+});

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
-import { Attempts, type WrittenDown } from './attempts.ts';
+import { Attempts, isTriedAgain, type WrittenDown } from './attempts.ts';
 import { DatabaseMemory } from './database/world.ts';
 import { ClusterMemory } from './databasecluster/world.ts';
 
@@ -70,4 +70,12 @@ test('An object that went back to what it was may name a call that was made befo
   expect(unmade()).toEqual([false, false, true]);
   attempts.forget('shop/orders', 'deleted');
   expect(unmade()).toEqual([true, true, true]);
+});
+
+test.each([
+  ['failed, and nobody has changed the object since', { observedGeneration: 2, lastError: {} }, true],
+  ['failed before somebody changed the object', { observedGeneration: 1, lastError: {} }, false],
+  ['did not fail', { observedGeneration: 2 }, false],
+])('isTriedAgain() knows a retry of something that %s', (_what, status, again) => {
+  expect(isTriedAgain({ metadata: { generation: 2 }, status })).toBe(again);
 });

@@ -37,6 +37,17 @@ test('WorkQueue gives a key that became more urgent while it waited only once', 
   expect([await drain(), queue.depth]).toEqual([['one/a', 'other/b'], 0]);
 });
 
+test('WorkQueue gives a key that goes on and became more urgent only once, and nobody waits for it in vain', async () => {
+  const { queue, drain } = aQueue(noChance, { group: (key) => key.split('/')[0] ?? '' });
+  queue.add('one/a');
+  await queue.get();
+  queue.requeue('one/a');
+  queue.done('one/a');
+  queue.add('one/a', 'high');
+  queue.add('other/b');
+  expect([await drain(), queue.depth]).toEqual([['one/a', 'other/b'], 0]);
+});
+
 test('WorkQueue starts with small delays again once a key has succeeded', async () => {
   const { clock, queue, worker } = aQueue({ ...noChance, float: () => 1 });
   for (let count = 0; count < 3; count++) {

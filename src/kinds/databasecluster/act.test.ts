@@ -42,8 +42,9 @@ describe('A DatabaseCluster', () => {
 
     it('is deployed if the cloud does not list its versions', async () => {
       const bench = await kindBench({ versions });
-      bench.simulator.faults.add({ match: { operation: 'versions' }, effect: 'errorBefore', status: 503 });
+      bench.simulator.faults.add({ match: { operation: 'listVersions' }, effect: 'errorBefore', status: 503 });
       await bench.until('True Running');
+      expect(asked(bench)).toContain('versions');
     });
 
     it('is not asked for if the cloud lacks it, and no record is left behind', async () => {
@@ -54,6 +55,19 @@ describe('A DatabaseCluster', () => {
       expect(asked(bench)).toEqual(['versions']);
       expect(bench.told.at(-1)).toMatch(/spec\.version cannot be "9\.9\.9", which the cloud does not have: .*3\.5\.0/);
       expect(bench.status().operation).toBeUndefined();
+    });
+
+    it('is judged by the cloud alone if an earlier deploy may have been accepted', async () => {
+      const known = ['9.9.9'];
+      const bench = await kindBench({ versions: known, spec: { version: '9.9.9' } });
+      bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'reset', times: 1 });
+      while (!bench.calls.includes('deploy')) await bench.pass();
+      known.splice(0, 1, ...versions);
+      for (let pass = 0; count(bench, 'deploy') < 2 && pass < 20; pass++) {
+        await bench.pass();
+        await bench.clock.advance(10_000);
+      }
+      expect(asked(bench)).toEqual(['deploy', 'deploy']);
     });
 
     it.each([

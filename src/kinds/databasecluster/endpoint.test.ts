@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { aCloudCluster } from '../../../test/support/builders.ts';
 import { runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
+import { unusableAddress } from './endpoint.ts';
 
 it('A DatabaseCluster of several servers follows the primary twice within a minute if the first one goes down', async () => {
   const bench = await runningBench({ dialect: 'field', spec: { serverCount: 3, version: '2.29.1' } });
@@ -24,4 +26,14 @@ it('A DatabaseCluster of several servers follows the primary twice within a minu
   expect(await failOver(2, 1, 'second')).toBe(`https://${addresses[2]}`);
   expect(bench.status().lastHandledRotateAt).toBe('second');
   expect(bench.clock.monotonic() - beganMs).toBeLessThan(60_000);
+});
+
+it.each([
+  ['none of them', ['no address', 'nor this'], 'no address'],
+  ['one of them', ['no address', 'orders.test:443'], undefined],
+  ['each of them', ['orders.test:443'], undefined],
+  ['them, as there is none', [], undefined],
+])('A DatabaseCluster says which address is no address only if it cannot use %s', (_, addresses, told) => {
+  const servers = addresses.map((address) => ({ address, status: 'running' }));
+  expect(unusableAddress({ ...aCloudCluster(), servers })).toBe(told);
 });

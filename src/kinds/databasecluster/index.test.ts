@@ -10,6 +10,25 @@ test('databaseClusterKind() groups clusters by their space, whose limit they sha
   expect(groupOf({ name: 'production', namespace: 'platform' })).toBe('platform/production');
 });
 
+test('databaseClusterKind() looks again when anything changes that the object names', () => {
+  const { subject } = aCluster().with({
+    clusterID: 'renamed',
+    spaceRef: { name: 'production', namespace: 'platform' },
+    adminCredentials: { existingSecretRef: { name: 'old-login' } },
+    cloneFrom: { clusterRef: { name: 'source' } },
+  });
+  const { references } = databaseClusterKind({} as ClusterWorld);
+  expect(references({ ...subject, status: { ...subject.status, clusterID: 'orders' } })).toEqual([
+    'databasespaces/platform/production',
+    'leaving/shop/orders',
+    'clusters/platform/production/orders',
+    'clusters/platform/production/renamed',
+    'secrets/shop/orders-admin',
+    'secrets/shop/old-login',
+    'databaseclusters/shop/source',
+  ]);
+});
+
 test.each([
   [
     'that may come up, with the login that new clusters come with',

@@ -224,6 +224,12 @@ describe('observeCluster() looks for the source of a clone and', () => {
       expect(await theirs((source) => source.with({ allowedNamespaces }))).toMatchObject({ cloneSource: { message } });
     });
 
+    it('does not take it if that DatabaseCluster may just have deployed it, and does not admit this namespace', async () => {
+      const deploys = (source: ClusterBuilder) => source.with({ clusterID: 'source' }).announced('Deploy', 'source');
+      const seen = await theirs((source) => deploys(source.withStatus({ clusterID: undefined, createdAt: undefined })));
+      expect(seen).toMatchObject({ cloneSource: { is: 'unusable', reason: 'ClusterNotAllowed' } });
+    });
+
     it('does not ask whether it is admitted once the clone exists', async () => {
       const selector = { matchLabels: { team: 'shop' } };
       const { bench, known } = await withSource((source) =>
@@ -243,7 +249,9 @@ describe('observeCluster() looks for the source of a clone and', () => {
 
     it('takes it if that DatabaseCluster has another cluster, or only wants this one', async () => {
       for (const createdAt of ['2020-01-01T00:00:00.000Z', undefined]) {
-        const seen = await theirs((source) => source.withStatus({ clusterID: undefined, createdAt }));
+        const seen = await theirs((source) =>
+          source.with({ clusterID: 'source' }).withStatus({ clusterID: undefined, createdAt }),
+        );
         expect(seen).toMatchObject({ cloneSource: { is: 'known' } });
       }
     });
@@ -262,7 +270,8 @@ describe('observeCluster() looks for the source of a clone and', () => {
   it('waits until the DatabaseCluster has a cluster', async () => {
     const { bench, known } = await withSource((source) => source.withStatus({ clusterID: undefined }));
     expect(await observe(bench, clone)).toMatchObject({ cloneSource: { is: 'waiting' } });
-    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
+    const message = 'Waiting for DatabaseCluster "source", which is to be cloned, to run or to be suspended';
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting', message } });
   });
 
   it('says that there is none, and which one may be meant', async () => {

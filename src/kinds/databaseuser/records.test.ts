@@ -67,6 +67,12 @@ describe('which object stands for a user', () => {
       undefined,
     ],
     [
+      'itself, against a younger one from elsewhere that is admitted, whatever its finalizer says',
+      aUser(),
+      objectOf(fromElsewhere.withReady('Unknown', 'CreatingUser'), { ...younger, ...begun, namespace: 'elsewhere' }),
+      undefined,
+    ],
+    [
       'one that had it before it was no longer admitted',
       aUser(),
       objectOf(fromElsewhere.owned().withReady('False', 'ClusterNotAllowed'), elsewhere),
@@ -103,6 +109,8 @@ describe('which object stands for a user', () => {
     expect(claimOf(aUser().subject)).toBe('users/shop/orders/app');
     expect(concerns(objectOf(aUser().with({ username: 'other' }), older))).toEqual(['users/shop/orders/other']);
     expect(concerns(objectOf(fromElsewhere, elsewhere))).toEqual(['users/shop/orders/older']);
+    const unreadable = { ...aUser().subject.spec, username: 7 };
+    expect(concerns({ ...objectOf(aUser().owned(), older), spec: unreadable })).toEqual(['users/shop/orders/app']);
     expect(concerns(undefined)).toEqual([]);
   });
 });

@@ -113,11 +113,12 @@ describe('the server of a cluster', () => {
     expect(await look({ cluster: { leaves: true } })).toMatchObject({ server: 'open', leaving: true });
   });
 
-  it('names first the server that is worked with, then others that run', async () => {
+  it('names first the server that is worked with, then others that run, and none without an address', async () => {
     const own = addressOf(bench.simulator, 'orders');
     const servers = [
       { address: 'a.test:1', status: 'stopped' },
       { address: 'b.test:1', status: 'running' },
+      { address: 'no address', status: 'running' },
     ];
     const withOwn = [...servers, { address: own, status: 'running' }];
     const status = { servers: withOwn };
@@ -160,6 +161,11 @@ describe('the server of a cluster', () => {
         rests: true,
         message: expect.stringContaining('is being suspended'),
       },
+    ],
+    [
+      'while it should be suspended, and the cloud has not begun',
+      () => ({ cluster: { spec: { state: 'Suspended' }, status: { ...without('Available'), state: 'running' } } }),
+      { why: 'suspended', reason: 'ClusterSuspended', rests: true },
     ],
     [
       'while it is suspended, as its spec says',

@@ -209,9 +209,9 @@ test('loadKubeConnection() says that an exec plugin fails, and repeats nothing t
 
 test('loadKubeConnection() runs an exec plugin from the folder of the kubeconfig, and gives it what client-go does', async () => {
   const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', interactiveMode: 'Never' };
-  const told = async (provideClusterInfo: boolean) => {
+  const told = async (provideClusterInfo: boolean, skips = false) => {
     let info: unknown;
-    const cluster = { 'certificate-authority-data': base64('CA') };
+    const cluster = { 'certificate-authority-data': base64('CA'), 'insecure-skip-tls-verify': skips };
     await withKubeconfig({ cluster, user: { exec: { ...exec, provideClusterInfo } } }, async (path, folder) => {
       const script = `#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" > ${folder}/info\n${credential('abc')}\n`;
       await writeFile(join(folder, 'plugin'), script, { mode: 0o700 });
@@ -225,6 +225,7 @@ test('loadKubeConnection() runs an exec plugin from the folder of the kubeconfig
   expect(await told(false)).toEqual({ kind: 'ExecCredential', apiVersion, spec: { interactive: false } });
   const cluster = { server: 'https://api.test:6443', 'certificate-authority-data': base64('CA') };
   expect(await told(true)).toEqual({ kind: 'ExecCredential', apiVersion, spec: { interactive: false, cluster } });
+  expect(await told(true, true)).toMatchObject({ spec: { cluster: { ...cluster, 'insecure-skip-tls-verify': true } } });
 });
 
 test('loadKubeConnection() accepts a server by http, such as kubectl proxy', async () => {

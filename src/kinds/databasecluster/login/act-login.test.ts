@@ -65,6 +65,17 @@ describe('The password of a DatabaseCluster', () => {
     expect(bench.secret()).toMatchObject({ nextPassword });
   });
 
+  it('is not prepared for a user that nobody knows, as the session that was held has ended', async () => {
+    const bench = await runningBench();
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    await bench.restart();
+    const subject = { ...aCluster().subject, status: bench.status() };
+    const step = { do: 'PreparePassword', from: 'held' } as const;
+    const prepared = actOnCluster(bench.world(), subject, step, new AbortController().signal, () => {});
+    await expect(prepared).rejects.toThrow('session that was held has ended');
+    expect(bench.secret()).toBeUndefined();
+  });
+
   it('leaves alone a Secret that another object has written since it was looked for', async () => {
     const bench = await kindBench();
     while (bench.status().createdAt === undefined) await bench.pass();
@@ -196,6 +207,21 @@ describe('The password of a DatabaseCluster', () => {
     await bench.clock.advance(700_000);
     await bench.until('False AdminLoginRefused');
     expect(bench.simulator.passwordIs('orders', 'admin', 'set in the console')).toBe(true);
+  });
+
+  it('is tried once, even if it is in two places, as each attempt may count against the user', async () => {
+    const bench = await runningBench();
+    await bench.putSecret(
+      'orders-admin',
+      { username: 'admin', password: 'wrong', nextPassword: 'wrong' },
+      { 'mooring.dev/cluster': 'orders' },
+    );
+    await bench.restart();
+    bench.simulator.setPassword('orders', 'admin', 'set in the console');
+    bench.forgetCalls();
+    await bench.pass();
+    // That one, and the login that new clusters come with.
+    expect(bench.calls.filter((call) => call === 'server signIn')).toHaveLength(2);
   });
 
   it('is replaced once more when somebody sets the factory password again', async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { aCluster } from '../../../../test/support/builders.ts';
+import { aCluster, CREATED_AT } from '../../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../../test/support/kind-bench.ts';
 import { clusterNamed, makeUnreadable } from '../../../../test/support/simulator.ts';
 import { DATABASE_CLUSTERS } from '../resource.ts';
+import { holdsOwnLogin } from './login-of.ts';
 
 const REF = { namespace: 'shop', name: 'orders' };
 
@@ -125,5 +126,21 @@ describe('The Secret of a cluster that was released', () => {
     await bench.until('True Running');
     expect(bench.secret()?.['password']).not.toBe(kept?.['password']);
     expectOneWorkingLogin(bench, 'orders-2');
+  });
+});
+
+describe('The Secret with the login of an object', () => {
+  const { status } = aCluster().healthy().subject;
+  const saying = (createdAt: string) => ({ 'mooring.dev/login-of': `${createdAt} https://cloud.test team/space` });
+
+  it.each([
+    ['its own', 'orders-admin', saying(CREATED_AT), true],
+    ['another one, whatever that says', 'other', saying(CREATED_AT), false],
+    ['one that says it is for another cluster', 'orders-admin', saying('2020-01-01T00:00:00.000Z'), false],
+    ['one that says nothing', 'orders-admin', {}, false],
+  ])('is %s: %s', (_what, name, annotations, isOwn) => {
+    const known = { name, uid: 'u', resourceVersion: '1', labels: {}, annotations, ownerReferences: [], type: '' };
+    const secret = { ...known, data: new Map(), notText: new Set<string>() };
+    expect(holdsOwnLogin({ status }, secret)).toBe(isOwn);
   });
 });

@@ -3,6 +3,7 @@ import { aCluster, anObservation, NOW_MS, outline } from '../../../../test/suppo
 import { TerminalError } from '../../../base/errors.ts';
 import { failureOf } from '../../../kube/failure.ts';
 import { decideCluster } from '../decide.ts';
+import { refusalAbout } from './refusal.ts';
 
 const failure = failureOf(new TerminalError('RefusedByServer', 'The server takes no such password'));
 const refusal = { failure, forMs: 42_000 };
@@ -37,5 +38,33 @@ describe('decideCluster(), if the server has just refused a new password', () =>
     const decision = decideCluster(grown.subject, settled({ refusal }).seen, NOW_MS);
     expect(outline(decision)).toMatchObject({ ready: 'Unknown Updating', steps: ['Update'] });
     expect(decision.stands).toBeUndefined();
+  });
+});
+
+describe('A refusal of a password', () => {
+  const { subject } = healthy;
+  const changed = (metadata: object) => ({ ...subject, metadata: { ...subject.metadata, ...metadata } });
+  const about = refusalAbout(subject, 'secret');
+
+  it.each([
+    ['a person changes the spec', refusalAbout(changed({ generation: 7 }), 'secret')],
+    ['a person asks for another password', refusalAbout(asked.subject, 'secret')],
+    ['the object is created anew', refusalAbout(changed({ uid: 'another' }), 'secret')],
+    [
+      'the cluster is another one',
+      refusalAbout(healthy.withStatus({ createdAt: '2026-11-20T11:30:00.000Z' }).subject, 'secret'),
+    ],
+    [
+      'the server is at another address',
+      refusalAbout(healthy.withStatus({ endpoint: 'https://elsewhere.test' }).subject, 'secret'),
+    ],
+    ['the Secret is another one', refusalAbout(subject, 'other')],
+  ])('counts no longer once %s', (_what, other) => {
+    expect(other).not.toBe(about);
+  });
+
+  it('counts as long as only conditions and other annotations change', () => {
+    const other = healthy.withStatus({ conditions: [] }).annotated('unrelated', '1');
+    expect(refusalAbout(other.subject, 'secret')).toBe(about);
   });
 });

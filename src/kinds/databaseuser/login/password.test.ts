@@ -265,6 +265,15 @@ describe('a step that comes late', () => {
     expect(bench.takeCalls()).toEqual([]);
   });
 
+  it('writes nothing if the cluster can no longer be worked with', async () => {
+    const bench = await readyUserBench();
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.cluster.until('True Suspended');
+    const before = bench.secret();
+    await expect(bench.act({ do: 'PrepareNext' })).rejects.toMatchObject({ reason: 'ClusterChanged' });
+    expect(bench.secret()).toEqual(before);
+  });
+
   it.each(['PutPassword', 'CreateUser'] as const)(
     'gives no user the password that new clusters come with, which somebody has just written: %s',
     async (what) => {

@@ -108,8 +108,9 @@ describe('the connection Secret', () => {
   it('belongs to the object that exists now, beside owners of others', () => {
     const { owner } = wanted();
     const theirs = { apiVersion: 'v1', kind: 'ConfigMap', name: 'app', uid: 'x' };
-    const seen = written(wanted(), { ownerReferences: [theirs, { ...owner, uid: 'before the restore' }] });
-    expect(changesTo(seen, wanted())).toEqual({ ownerReferences: [theirs, owner] });
+    const { controller: _, ...another } = { ...owner, name: 'another', uid: 'y' };
+    const seen = written(wanted(), { ownerReferences: [theirs, another, { ...owner, uid: 'before the restore' }] });
+    expect(changesTo(seen, wanted())).toEqual({ ownerReferences: [theirs, another, owner] });
     expect(changesTo(written(wanted(), { ownerReferences: [owner, theirs] }), wanted())).toBeUndefined();
   });
 
