@@ -50,10 +50,13 @@ export interface Clouds {
   token(spaceKey: ObjectKey, level: string): { readonly clientID: string; readonly clientSecret: string };
   /** What is on the server of a DatabaseCluster's cluster; undefined: no server was copied. */
   server(clusterKey: ObjectKey): CopiedServer | undefined;
+  /** Gives a user of the DatabaseCluster's server another password, if it is there. */
+  setPassword(clusterKey: ObjectKey, username: string, password: string): void;
 }
 
 export interface CopiedServer extends Contents {
   readonly clusterID: string;
+  readonly space: PlannedSpace;
 }
 
 interface Given {
@@ -81,6 +84,13 @@ export function copyClouds(given: Given, clock: Clock): Clouds {
       return found ?? { clientID: 'none', clientSecret: 'none' };
     },
     server: (clusterKey) => servers.get(clusterKey),
+    setPassword(clusterKey, username, password) {
+      const { clusterID, space, users = [] } = servers.get(clusterKey) ?? {};
+      if (clusterID === undefined || space === undefined || !users.includes(username)) return;
+      const simulator = simulators.find(([baseURL]) => baseURL === cloudOf(space))?.[1];
+      const { teamID, spaceID } = space.spec;
+      simulator?.setPassword({ teamID, spaceID, clusterID }, username, password);
+    },
   };
 }
 
@@ -147,7 +157,7 @@ function clustersIn(
     const contents = owner === undefined ? EMPTY : contentsOf(cluster, owner, objects, secrets);
     const login = ADMIN_LOGINS[contents.admin];
     if (owner !== undefined) {
-      servers.set(owner.object.key, { ...contents, clusterID: cluster.id });
+      servers.set(owner.object.key, { ...contents, clusterID: cluster.id, space });
     }
     return saved(cluster, space, owner, { ...contents, login, schemas }, nowMs);
   });

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { recordOf } from '../base/is-record.ts';
 import { adminSecretName } from '../kinds/databasecluster/identity.ts';
+import { usernameOf } from '../kinds/databaseuser/observation.ts';
 import { newSecret, wantedSecret } from '../kinds/databaseuser/secret/content.ts';
 import { MANAGED_BY, type NewSecret, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
+import { clusterKeyOf } from '../kinds/server/access.ts';
 import type { AnyObject, Resource } from '../kube/api.ts';
 import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../kube/api.ts';
 import { keyOf, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
@@ -142,7 +144,10 @@ function copySecrets(
     if (secretName === undefined) continue;
     const where = { endpoint, addresses, address: addresses.split(',')[0] ?? '' };
     const own = sourceResourceVersion === undefined ? [] : (['current'] as const);
-    const passwords = { current: SANDBOX_PASSWORD, next: undefined, own };
+    const current = ownPassword(user, secrets) ?? SANDBOX_PASSWORD;
+    // What a space or cluster also uses has their value in the copy, so the user has that as its password.
+    if (current !== SANDBOX_PASSWORD) clouds.setPassword(clusterKeyOf(user), usernameOf(user), current);
+    const passwords = { current, next: undefined, own };
     const wanted = wantedSecret(user, where, passwords, user.status.lastRotation ?? '');
     secrets.set(objectKey(user.metadata.namespace ?? '', secretName), newSecret(wanted));
   }
@@ -192,11 +197,21 @@ function tokens(objects: readonly PlannedObject[], clouds: Clouds): Contents {
   });
 }
 
+/** Whether the user has the password that is in the Secret which its object names, and will go on naming. */
+function isInUse({ spec, next, status }: PlannedUser): boolean {
+  const isKnown = status.connection?.sourceResourceVersion !== undefined;
+  return isKnown && isDeepStrictEqual(spec.passwordSecretRef, next.passwordSecretRef);
+}
+
+/** Undefined: it has none, or not yet. */
+function ownPassword(user: PlannedUser, secrets: ReadonlyMap<ObjectKey, NewSecret>): string | undefined {
+  const { passwordSecretRef: source } = user.next;
+  if (source === undefined || !isInUse(user)) return undefined;
+  return secrets.get(objectKey(user.metadata.namespace ?? '', source.name))?.data[source.key ?? 'password'];
+}
+
 /** Users' own passwords. A Secret in use holds the user's password, a newly named one an unknown one; for one key, the former wins. */
 function ownPasswords(objects: readonly PlannedObject[]): Contents {
-  const isInUse = ({ spec, next, status }: PlannedUser) =>
-    status.connection?.sourceResourceVersion !== undefined &&
-    isDeepStrictEqual(spec.passwordSecretRef, next.passwordSecretRef);
   return usersOf(objects)
     .toSorted((one, other) => Number(isInUse(one)) - Number(isInUse(other)))
     .flatMap((user) => {

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { anItem } from '../../test/support/items.ts';
+import { NOT_WATCHED } from '../kinds/namespaces.ts';
 import { styleFor } from './command-line/text.ts';
 import { explainText, explanationOf } from './explain.ts';
 import type { Item } from './item.ts';
 import { reasonHelp } from './reasons.ts';
 
+/** Another object, in a namespace of its own. */
+const ORDERS = { name: 'orders', namespace: 'infra' };
 const NOW = Date.parse('2026-11-21T11:00:00Z');
 const explain = (item: Item, items: readonly Item[] = [item]) =>
   explainText({ items, hidden: new Set() }, item, NOW, styleFor(false));
@@ -126,6 +129,24 @@ describe('explainText()', () => {
     const text = explain(cluster, [space, cluster]);
     expect(text).toContain('Comes from\n  DatabaseSpace shop/production: Ready is False CredentialsInvalid');
     expect(text).toContain('What to do\n  For DatabaseSpace shop/production: Correct client id and client secret');
+  });
+
+  it.each([
+    ['DatabaseUser', 'ClusterNotFound', `Waiting for DatabaseCluster "orders": ${NOT_WATCHED}`, { clusterRef: ORDERS }],
+    ['DatabaseCluster', 'SpaceNotFound', `Waiting for its DatabaseSpace: ${NOT_WATCHED}`, { spaceRef: ORDERS }],
+    ['Database', 'ClusterNotFound', 'Waiting for it: create it, or check clusterRef', { clusterRef: ORDERS }],
+    ['DatabaseCluster', 'DeletionBlocked', 'It does not admit namespace "shop": have it added', { spaceRef: ORDERS }],
+  ])('advises for a %s with %s nothing else than its message does', (kind, reason, message, spec) => {
+    const item = anItem(kind, 'shop/app', { spec, ready: ['Unknown', reason, message] });
+    const refused = { ready: ['False', 'RefusedByCloud', 'Too large'] as const, stalled: true };
+    // Only what is not watched may be in any state without being in the way.
+    const states = message.includes(NOT_WATCHED) ? [{}, refused] : [{}];
+    for (const state of states) {
+      const there = ['DatabaseSpace', 'DatabaseCluster'].map((each) => anItem(each, 'infra/orders', state));
+      const text = explain(item, [item, ...there]);
+      expect(text).toContain(`Why\n  ${message}\n`);
+      expect(text).not.toMatch(/What to do|Comes from/);
+    }
   });
 
   it('leaves out causes that are Ready', () => {

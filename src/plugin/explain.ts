@@ -150,8 +150,8 @@ function whatToDo(inventory: Inventory, item: Item): readonly string[] {
   return [isOwn ? remedy : `For ${blocker.name}: ${remedy}`, ...takeOver(inventory, item)];
 }
 
-/** A single clause that sends the reader to the message. */
-const ONLY_THE_MESSAGE = /^[^,;.:]*the message[^,;.:]*$/;
+/** A remedy that sums up what messages say, or a single clause that sends the reader to the message. */
+const ONLY_THE_MESSAGE = /^As the message says\b|^[^,;.:]*the message[^,;.:]*$/;
 
 /** How to take over the cluster that replaced the object's own. */
 function takeOver(reached: Reached, item: Item): readonly string[] {

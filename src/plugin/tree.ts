@@ -1,3 +1,4 @@
+import { NOT_WATCHED } from '../kinds/namespaces.ts';
 import type { Inventory } from './inventory.ts';
 import { type Item, nameOf, readinessOf } from './item.ts';
 import type { NodeName } from './node-name.ts';
@@ -71,7 +72,8 @@ export function blockerOf(inventory: Inventory, item: Item): Blocker | undefined
   const name = nameOf(item);
   if (ready.status === 'True') return undefined;
   const own = { name, reason: ready.reason, message: ready.message };
-  if (!WAITING.test(ready.reason)) return own;
+  // What the operator does not watch may be there, and as it should be.
+  if (!WAITING.test(ready.reason) || ready.message.includes(NOT_WATCHED)) return own;
   const [parent] = ancestorsOf(inventory.items, item);
   if (parent === undefined || inventory.hidden.has(String(parent))) return own;
   if (typeof parent === 'string')

@@ -149,6 +149,22 @@ describe('a release', () => {
     expect(first?.logs()).toContain('Mooring has stopped');
   });
 
+  test('going back as the guide says leaves the newer CustomResourceDefinitions, which a rollback does not', async () => {
+    const shortNames = () =>
+      cluster.kubectl('get', 'crd', 'databases.mooring.dev', '--output=jsonpath={.spec.names.shortNames}');
+    const [back = [], ...more] = commandsIn('docs/guides/upgrading.md', 2);
+    expect([back[0], more]).toEqual(['upgrade', []]);
+    await cluster.helm(back.map((arg) => (arg === '../older/charts/mooring' ? previousChart() : arg)));
+    expect(await shortNames()).toBe('["dbd"]');
+    expect(await cluster.versions(NAMESPACE)).toEqual(before);
+    await cluster.helm(['rollback', 'mooring', '1', ...WAIT]);
+    expect(await shortNames()).toBe('["dbase"]');
+    const [upgrade = []] = commandsIn('docs/guides/upgrading.md');
+    await cluster.helm([...upgrade, '--set=crds.install=true']);
+    expect(await shortNames()).toBe('["dbd"]');
+    expect(await cluster.versions(NAMESPACE)).toEqual(before);
+  });
+
   test('handing the CustomResourceDefinitions over to others removes none of them', async () => {
     await cluster.helm(['upgrade', 'mooring', CHART, ...WAIT, '--reuse-values', '--set=crds.install=false']);
     expect(await cluster.versions(NAMESPACE)).toEqual(before);
@@ -159,7 +175,7 @@ describe('a release', () => {
     expect(await cluster.versions(NAMESPACE)).toEqual(before);
     const crds = KINDS.map((name) => `customresourcedefinition.apiextensions.k8s.io/${name}`);
     expect(await leftOfRelease()).toEqual(crds.toSorted());
-    const hasStopped = () => cluster.operators()[1]?.logs().includes('Mooring has stopped');
+    const hasStopped = () => cluster.operators().at(-1)?.logs().includes('Mooring has stopped');
     await waitUntil(hasStopped, { what: 'the operator has stopped' });
   });
 
@@ -378,6 +394,18 @@ describe('without Helm', () => {
     // It may not connect to the cloud here, so the space says that, and the rest stays as it is.
     await cluster.kubectl('wait', `--namespace=${NAMESPACE}`, '--for=condition=Ready=False', 'dbs/production');
     expect([...(await cluster.versions(NAMESPACE)).keys()]).toEqual([...before.keys()]);
+  });
+
+  test('going back as the guide says leaves the definitions alone', async () => {
+    const [, , , back = ''] = blocksIn('docs/guides/upgrading.md');
+    const versions = () =>
+      cluster.kubectl('get', 'crd', ...KINDS, '--output=jsonpath={.items[*].metadata.resourceVersion}');
+    const definitions = await versions();
+    const applied = await cluster.shell(back.replaceAll('../older/', ''));
+    expect(applied).toContain('deployment.apps/mooring serverside-applied');
+    expect(applied).not.toContain('customresourcedefinition');
+    expect(await versions()).toBe(definitions);
+    await cluster.kubectl(...DEPLOYED);
   });
 
   test('deploy/base gives the same with kustomize, which can change it', async () => {

@@ -146,6 +146,10 @@ describe('contradictions are refused, with what to do', () => {
     [{ allowedNetworks: ['300.0.0.0/8'] }, 'allowedNetworks has "300.0.0.0/8"'],
     [{ allowedNetworks: ['fd00::1::2/8'] }, 'allowedNetworks has "fd00::1::2/8"'],
     [
+      { allowedBaseURLs: ['https://cloud.example.com', 'https://a.example.com/x?y'] },
+      'allowedBaseURLs has "https://a.example.com/x?y", which is not a base URL: write it like https://cloud.example.com, without user, ? or #',
+    ],
+    [
       { watchNamespaces: ['orders', 'billing', 'orders'] },
       'watchNamespaces has orders more than once, and each gets one Role: name it once',
     ],
@@ -271,6 +275,42 @@ test('values that the operator can start with are accepted', async () => {
   const flags = ['lease-duration=1m', 'renew-deadline=0m59s500ms', 'retry-period=49s'];
   const argv = [`--allowed-networks=${values.allowedNetworks}`, ...flags.map((flag) => `--leader-elect-${flag}`)];
   expect(parseConfig(argv, {})).toMatchObject({ allowedNetworks: values.allowedNetworks });
+});
+
+describe('a base URL is judged as the operator judges it', () => {
+  const judgedByOperator = (url: string) => () => parseConfig([`--allowed-base-urls=${url}`], {});
+
+  test.each([
+    ['https://a.example.com/#top', 'https://a.example.com/#top'],
+    ['https://me:pa/ss@a.example.com', 'https://***@a.example.com'],
+    ['https://a.example.com:99999', 'https://a.example.com:99999'],
+    ['https://a.example.com:port', 'https://a.example.com:port'],
+    ['https://10.1.2.355', 'https://10.1.2.355'],
+    ['https://[fd00::1::2]', 'https://[fd00::1::2]'],
+    ['https://a b.example.com', 'https://a b.example.com'],
+    ['https://a.example.com/x,y', 'y'],
+    ['https://a.example.com,', ''],
+  ])('%s is refused', async (url, shown) => {
+    expect(judgedByOperator(url)).toThrow('--allowed-base-urls');
+    const told = await refusal({ allowedBaseURLs: [url] });
+    expect(told).toContain(`allowedBaseURLs has "${shown}", which is not a base URL`);
+    expect(told).not.toContain('pa/ss');
+  });
+
+  test('and all that it takes are accepted', async () => {
+    const allowedBaseURLs = [
+      'https://cloud.example.com/',
+      'https://cloud.example.com:8443/v1/@team',
+      'http://localhost:8080',
+      'https://my_cloud',
+      'https://10.0.0.5:65535',
+      'https://[fd00::1]:443/api',
+      'https://a.example.com, https://b.example.com',
+    ];
+    expect(judgedByOperator(allowedBaseURLs.join())).not.toThrow();
+    const rendered = await helm(['template', 'mooring', CHART], { values: { allowedBaseURLs } });
+    expect(rendered).toMatchObject({ code: 0, stderr: '' });
+  });
 });
 
 test.each([

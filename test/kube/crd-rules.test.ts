@@ -217,6 +217,14 @@ describe('the API server accepts', () => {
       'another space while no cluster is managed',
       { kind: 'DatabaseSpace', status: { clusters: { total: 5, managed: 0 } }, spec: { spaceID: 'other' } },
     ],
+    [
+      'another team and space while only clusters of other DatabaseSpaces are managed',
+      {
+        kind: 'DatabaseSpace',
+        status: { clusters: { total: 5, managed: 3, own: 0 } },
+        spec: { teamID: 'other', spaceID: 'other' },
+      },
+    ],
   ])('a change to %s', async (_, change) => {
     expect((await tryToUpdate(change)).causes).toEqual([]);
   });

@@ -32,6 +32,9 @@ export interface Rejection {
 
 const OTHER =
   'a cluster keeps what it was created with, so create another DatabaseCluster; if no cluster was created yet, delete this object and apply it again';
+const ITSELF = 'this DatabaseSpace: create another DatabaseSpace, and new DatabaseClusters that name it';
+const ANYBODYS =
+  'clusters of the space are managed, and status.clusters.own does not say how many through this DatabaseSpace: wait until the operator has written it, or create another DatabaseSpace';
 const UNLISTED = 'or set allowUnlisted: true if the cloud offers it';
 const FREE = { isFree: true, machineType: 'c2d-highcpu-2', storageSizeGB: 10 };
 const CLONED = { cloneFrom: { clusterID: 'source' } };
@@ -307,15 +310,17 @@ export const REJECTIONS: readonly Rejection[] = [
     ),
   ),
   ...[
-    { field: 'teamID', managed: 2, words: '2 clusters of the space are' },
-    { field: 'spaceID', managed: 2, words: '2 clusters of the space are' },
-    { field: 'spaceID', managed: 1, words: '1 cluster of the space is' },
-  ].map(({ field, managed, words }) =>
+    { field: 'teamID', managed: 3, own: 2, words: `there are 2 clusters of DatabaseClusters that name ${ITSELF}` },
+    { field: 'spaceID', managed: 3, own: 2, words: `there are 2 clusters of DatabaseClusters that name ${ITSELF}` },
+    { field: 'spaceID', managed: 3, own: 1, words: `there is 1 cluster of a DatabaseCluster that names ${ITSELF}` },
+    { field: 'teamID', managed: 3, words: ANYBODYS },
+    { field: 'spaceID', managed: 1, words: ANYBODYS },
+  ].map(({ field, words, ...counts }) =>
     space(
       `spec.${field}: ${field} can change only`,
       { [field]: 'other' },
-      `spec.${field}: Forbidden: ${field} cannot change from '${VALID.DatabaseSpace[field]}' to 'other' while ${words} managed: create another DatabaseSpace, or delete the DatabaseClusters first`,
-      { before: {}, status: { clusters: { total: 5, managed } } },
+      `spec.${field}: Forbidden: ${field} cannot change from '${VALID.DatabaseSpace[field]}' to 'other' while ${words}`,
+      { before: {}, status: { clusters: { total: 5, ...counts } } },
     ),
   ),
   space(

@@ -289,7 +289,7 @@ export function aSpaceObservation(
     listError: undefined,
     failingSinceMs: undefined,
     isPartial: false,
-    inventory: { total: 2, managed: 1, unmanaged: [{ clusterID: 'other', state: 'running' }] },
+    inventory: { total: 2, managed: 1, own: 1, unmanaged: [{ clusterID: 'other', state: 'running' }] },
     versions: ['3.5.0'],
     canDestroy: true,
     ...changes,

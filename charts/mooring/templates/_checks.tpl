@@ -40,6 +40,20 @@
 {{- fail (printf "allowedNetworks has %q, which is not a network: write it like 10.20.0.0/16 or fd00::/8" .) }}
 {{- end }}
 {{- end }}
+{{- $port := "(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5]?[0-9]{0,4}))?" }}
+{{- $name := "[^\\s/?#@:%<>|^\\[\\]\\\\]+" }}
+{{- $baseURL := printf "(?i)^https?://(%s|\\[%s\\])%s(/[^?#\\s]*)?$" $name $ipv6 $port }}
+{{- $isNumber := "^https?://([^/]*\\.)?[0-9]+\\.?(:[0-9]*)?(/|$)" }}
+{{- $isIPv4 := printf "^https?://%s([:/]|$)" $ipv4 }}
+{{- /* The operator, too, takes a comma as the end of a URL. */ -}}
+{{- range $item := .Values.allowedBaseURLs }}
+{{- range $part := splitList "," $item }}
+{{- $url := trim $part }}
+{{- if or (not (regexMatch $baseURL $url)) (and (regexMatch $isNumber $url) (not (regexMatch $isIPv4 $url))) }}
+{{- fail (printf "allowedBaseURLs has %q, which is not a base URL: write it like https://cloud.example.com, without user, ? or #" (regexReplaceAll "//.*@" $url "//***@")) }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- range $index, $name := .Values.watchNamespaces }}
 {{- if has $name (slice $.Values.watchNamespaces 0 $index) }}
 {{- fail (printf "watchNamespaces has %s more than once, and each gets one Role: name it once" $name) }}

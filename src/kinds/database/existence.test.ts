@@ -290,4 +290,21 @@ describe.each(DIALECTS)('In dialect %s, a database that somebody deleted', (dial
     expect(bench.status().cluster).not.toBe(before);
     expect(bench.schema()).toContain(DEFINED);
   });
+
+  it('is left alone on a cluster that was restored with it, until IfExists takes it over', async () => {
+    const bench = await readyBench({ dialect, database: SCHEMA });
+    const { password = '' } = bench.cluster.secret() ?? {};
+    bench.cluster.simulator.replaceCluster('orders');
+    bench.cluster.simulator.setPassword('orders', 'admin', password);
+    bench.cluster.simulator.createDatabase('orders', 'orders');
+    await bench.cluster.until('False IdentityChanged');
+    const { message = '' } = bench.cluster.status().conditions?.find(({ type }) => type === 'Ready') ?? {};
+    await bench.cluster.annotate('mooring.dev/accept-identity', /accept-identity=(\S+)/.exec(message)?.[1] ?? '');
+    await bench.cluster.until('True Running');
+    await bench.until('False DatabaseExists');
+    bench.takeCalls();
+    await bench.edit({ adoptionPolicy: 'IfExists' });
+    await bench.until('True DatabaseReady');
+    expect(bench.takeCalls()).not.toContain('createDatabase');
+  });
 });

@@ -92,11 +92,11 @@ const TOLD_AFTER_MS: Readonly<Partial<Record<ApiError['kind'], number>>> = {
 const MAX_VERSIONS = 200;
 
 function found(
-  { total, managed, unmanaged }: NonNullable<CloudSeen['inventory']>,
+  { total, managed, own, unmanaged }: NonNullable<CloudSeen['inventory']>,
   versions: CloudSeen['versions'],
 ): NonNullable<SpaceDecision['status']> {
   const availableVersions = versions?.slice(0, MAX_VERSIONS) ?? null;
-  return { clusters: { total, managed }, unmanagedClusters: unmanaged, availableVersions };
+  return { clusters: { total, managed, own }, unmanagedClusters: unmanaged, availableVersions };
 }
 
 /** As long as a refusal counts, a look makes no request (cloud/token.ts). */

@@ -34,7 +34,7 @@ describe('decideSpace()', () => {
     });
     expect(conditionOf(decision, 'CredentialsValid')?.status).toBe('True');
     expect(decision.status).toEqual({
-      clusters: { total: 2, managed: 1 },
+      clusters: { total: 2, managed: 1, own: 1 },
       unmanagedClusters: [{ clusterID: 'other', state: 'running' }],
       availableVersions: ['3.5.0'],
       keptSecrets: null,

@@ -62,7 +62,13 @@ export interface CloudSeen {
   readonly isPartial: boolean;
   /** Undefined: not listed yet. */
   readonly inventory:
-    | { readonly total: number; readonly managed: number; readonly unmanaged: readonly UnmanagedCluster[] }
+    | {
+        readonly total: number;
+        readonly managed: number;
+        /** Managed through this object, not through another DatabaseSpace of the same place. */
+        readonly own: number;
+        readonly unmanaged: readonly UnmanagedCluster[];
+      }
     | undefined;
   readonly versions: readonly string[] | undefined;
   readonly canDestroy: boolean;

@@ -36,7 +36,7 @@ export async function observeCloud(
     listError: isHeldBack(poller.error) ? (unanswered ?? poller.error) : poller.error,
     failingSinceMs: connection.failingSinceMs(),
     isPartial: poller.isPartial,
-    inventory: poller.listedAtMs === undefined ? undefined : inventoryOf(connection, claimedIn(world, subject.key)),
+    inventory: poller.listedAtMs === undefined ? undefined : inventoryOf(world, connection, subject.key),
     versions: await versionsOf(world, connection, subject, poller.error === undefined && !useless, signal),
     canDestroy: connection.client.canDestroy,
   };
@@ -76,11 +76,13 @@ function claimedIn({ places, claimedIDs }: SpaceWorld, space: ObjectKey): Readon
   return others.length === 0 ? ids : new Set([ids, ...others].flatMap((each) => [...each]));
 }
 
-function inventoryOf({ poller }: SpaceConnection, claimed: ReadonlySet<string>) {
-  let total = 0;
+function inventoryOf(world: SpaceWorld, { poller }: SpaceConnection, space: ObjectKey) {
+  const [claimed, claimedHere] = [claimedIn(world, space), world.claimedIDs(space, space)];
+  let [total, own] = [0, 0];
   const unmanaged: string[] = [];
   for (const id of poller.ids()) {
     total++;
+    if (claimedHere.has(id)) own++;
     if (!claimed.has(id)) unmanaged.push(id);
   }
   const first = unmanaged.toSorted().slice(0, MAX_UNMANAGED);
@@ -90,5 +92,5 @@ function inventoryOf({ poller }: SpaceConnection, claimed: ReadonlySet<string>) 
     const { provider, region, machineType, status: state } = cluster;
     return [{ clusterID, provider, region, machineType, state }];
   });
-  return { total, managed: total - unmanaged.length, unmanaged: shown };
+  return { total, managed: total - unmanaged.length, own, unmanaged: shown };
 }

@@ -69,7 +69,7 @@ describe('observeSpace()', () => {
       refused: [],
       exchanged: true,
       canDestroy: true,
-      inventory: { total: 3, managed: 1, unmanaged: [{ clusterID: 'attic' }, { clusterID: 'zoo' }] },
+      inventory: { total: 3, managed: 1, own: 1, unmanaged: [{ clusterID: 'attic' }, { clusterID: 'zoo' }] },
     });
     expect(cloud?.versions).toContain('3.5.0');
   });
@@ -83,6 +83,19 @@ describe('observeSpace()', () => {
     for (const id of ['zoo', 'orders', 'attic']) simulator.deployForeign({ id });
     const { cloud } = await observe();
     expect(cloud?.inventory).toMatchObject({ total: 3, managed: 2, unmanaged: [{ clusterID: 'zoo' }] });
+  });
+
+  it.each([
+    [['orders', 'zoo'], 2],
+    [['absent'], 0],
+  ])('counts those of its own among the clusters that are managed in its place: with %j %d', async (ids, own) => {
+    const { spec } = aSpace().subject;
+    const { simulator, observe } = await bench({
+      places: placesOf({ 'ops/same': spec, 'shop/production': spec }),
+      claimedIDs: (space) => new Set(space === 'shop/production' ? ids : ['orders', 'zoo', 'attic']),
+    });
+    for (const id of ['zoo', 'orders', 'attic']) simulator.deployForeign({ id });
+    expect((await observe()).cloud?.inventory).toMatchObject({ total: 3, managed: 3, own });
   });
 
   it('shows no more than fifty clusters that no object stands for', async () => {

@@ -60,10 +60,10 @@ const spec = z
           'is loopback or the operator runs with --allow-http.',
       ),
     teamID: pathSegment('acme').describe(
-      "The team, as in the cloud's URLs. Can change only while no cluster is managed.",
+      "The team, as in the cloud's URLs. Can change only while no cluster is managed through this object.",
     ),
     spaceID: pathSegment('production').describe(
-      "The space of the team, as in the cloud's URLs. Can change only while no cluster is managed.",
+      "The space of the team, as in the cloud's URLs. Can change only while no cluster is managed through this object.",
     ),
     apiTokens: z
       .array(apiToken)
@@ -123,7 +123,8 @@ const status = z
     clusters: z
       .object({
         total: z.int().describe('Clusters in the space.'),
-        managed: z.int().describe('Of these, clusters that have a DatabaseCluster.'),
+        managed: z.int().describe('Of these, clusters that have a DatabaseCluster, through whichever DatabaseSpace.'),
+        own: z.int().optional().describe('Of these, clusters whose DatabaseCluster names this DatabaseSpace.'),
       })
       .optional()
       .describe('How many clusters there are.'),
@@ -152,18 +153,27 @@ const status = z
 export type DatabaseSpaceSpec = Immutable<z.output<typeof spec>>;
 export type DatabaseSpaceStatus = Immutable<z.output<typeof status>>;
 
-/** The space that clusters are managed in cannot become another one. */
+/**
+ * The space that the object's clusters are managed in cannot become another one. Those that others manage there do not count: the object
+ * is not theirs, and nobody should be advised to delete them.
+ */
 function staysWhileManaged(field: string): ValidationRule {
+  const own = 'oldSelf.status.clusters.own';
+  const cannot = `${field} cannot change from '%s' to '%s' while`;
+  const values = [`oldSelf.spec.${field}`, `self.spec.${field}`];
   return {
-    rule: `self.spec.${field} == oldSelf.spec.${field} || !has(oldSelf.status) || !has(oldSelf.status.clusters) || oldSelf.status.clusters.managed == 0`,
-    message: `${field} can change only while no cluster of the space is managed: create another DatabaseSpace`,
-    messageExpression: textWith(
-      `${field} cannot change from '%s' to '%s' while %d %s managed: create another DatabaseSpace, or delete the DatabaseClusters first`,
-      `oldSelf.spec.${field}`,
-      `self.spec.${field}`,
-      'oldSelf.status.clusters.managed',
-      `oldSelf.status.clusters.managed == 1 ? 'cluster of the space is' : 'clusters of the space are'`,
-    ),
+    rule: `self.spec.${field} == oldSelf.spec.${field} || !has(oldSelf.status) || !has(oldSelf.status.clusters) || (has(${own}) ? ${own} : oldSelf.status.clusters.managed) == 0`,
+    message: `${field} can change only while no cluster is managed through this DatabaseSpace: create another DatabaseSpace`,
+    messageExpression: `has(${own}) ? ${textWith(
+      `${cannot} there %s %d %s this DatabaseSpace: create another DatabaseSpace, and new DatabaseClusters that name it`,
+      ...values,
+      `${own} == 1 ? 'is' : 'are'`,
+      own,
+      `${own} == 1 ? 'cluster of a DatabaseCluster that names' : 'clusters of DatabaseClusters that name'`,
+    )} : ${textWith(
+      `${cannot} clusters of the space are managed, and status.clusters.own does not say how many through this DatabaseSpace: wait until the operator has written it, or create another DatabaseSpace`,
+      ...values,
+    )}`,
     fieldPath: `.spec.${field}`,
     reason: 'FieldValueForbidden',
   };

@@ -359,6 +359,37 @@ describe('decideRunState() and changeOf()', () => {
     expect(conditionOf(decision, 'Ready')?.message).toContain('storageSizeGB from 100 to 200');
   });
 
+  it.each([
+    [
+      'storage that would shrink',
+      changed({ storageSizeGB: 50, machineType: 'c2d-highcpu-8', clusterID: 'orders-eu' }),
+      anObservation(),
+      'Set storageSizeGB: 100. Until then, these changes wait: clusterID from orders to orders-eu, machineType from c2d-highcpu-4 to c2d-highcpu-8',
+    ],
+    ['storage that would shrink, alone', changed({ storageSizeGB: 50 }), anObservation(), 'Set storageSizeGB: 100'],
+    [
+      'storage that would shrink before the cluster is suspended',
+      changed({ storageSizeGB: 50, state: 'Suspended' }),
+      suspended,
+      'Set storageSizeGB: 100',
+    ],
+    [
+      'an id that is taken',
+      changed({ storageSizeGB: 200, clusterID: 'orders-eu' }),
+      anObservation().with({ renameTaken: true }),
+      'Choose another clusterID. Until then, these changes wait: storageSizeGB from 100 to 200',
+    ],
+    [
+      'a property that cannot change',
+      changed({ storageSizeGB: 50, machineType: 'c2d-highcpu-8' }),
+      anObservation().cluster({ version: '3.12.0' }),
+      'and create it again. Until then, these changes wait: machineType from c2d-highcpu-4 to c2d-highcpu-8',
+    ],
+  ])('says which other changes wait for a person because of %s', (_, given, seen, end) => {
+    const message = conditionOf(decideCluster(given.subject, seen.seen, NOW_MS), 'Ready')?.message;
+    expect(message?.slice(-end.length)).toBe(end);
+  });
+
   it('shows drift whenever Synced is False because of it, and takes it away afterwards', () => {
     for (const given of [healthy, healthy.with({ driftPolicy: 'Report' })]) {
       const decision = decideCluster(given.subject, bigger.seen, NOW_MS);

@@ -124,6 +124,8 @@ function decideSuspended(subject: ClusterSubject, seen: SpaceSeen): ClusterDecis
   return { conditions: [...settled(subject, seen, 'Suspended', `${message}${but}`), ...conditions] };
 }
 
+const CLUSTER_ID_IN_USE = 'ClusterIDInUse';
+
 /** What the cluster should look like but does not. */
 export interface Change {
   readonly summary: readonly ConditionUpdate[];
@@ -140,18 +142,36 @@ export function changeOf(subject: ClusterSubject, seen: SpaceSeen): Change | und
   const rename = desiredID(subject) !== cluster.id;
   const obstacle =
     obstacleOf(subject, seen, all) ?? (rename && seen.renameTaken ? cannotRename(subject, seen) : undefined);
-  if (obstacle !== undefined) return { summary: stalled(...obstacle), steps: [] };
+  if (obstacle !== undefined) {
+    const [reason, message] = obstacle;
+    return { summary: stalled(reason, `${message}${othersWaiting(subject, seen, reason, all)}`), steps: [] };
+  }
   if (changes === undefined && !rename) return undefined;
-  const list = all.map(({ field, desired, observed }) => `${field} from ${observed} to ${desired}`).join(', ');
   const [reason, what] = renamedElsewhere(subject, seen) ?? ['Updating', ''];
   return {
-    summary: reconciling(reason, `${what}Cluster "${seen.id}" is being changed: ${list}`),
+    summary: reconciling(reason, `${what}Cluster "${seen.id}" is being changed: ${inSteps(all)}`),
     steps: [
       rename
         ? { do: 'Rename', id: cluster.id, to: desiredID(subject) }
         : { do: 'Update', id: cluster.id, changes: changes ?? {} },
     ],
   };
+}
+
+function inSteps(list: readonly Difference[]): string {
+  return list.map(({ field, desired, observed }) => `${field} from ${observed} to ${desired}`).join(', ');
+}
+
+/**
+ * What else a person's correction releases: of a spec that is impossible in part, nothing is done. It may be another cluster's. Its
+ * state comes first, and so waits for nothing.
+ */
+function othersWaiting(subject: ClusterSubject, seen: SpaceSeen, reason: string, all: readonly Difference[]): string {
+  const shrinks = isSmaller(subject, seen.cluster?.storageSizeGB);
+  const named = reason === CLUSTER_ID_IN_USE ? 'clusterID' : undefined;
+  const others = all.filter(({ field }) => UPDATABLE.has(field) && field !== 'state' && field !== named);
+  const waiting = others.filter(({ field }) => field !== 'storageSizeGB' || !shrinks);
+  return waiting.length === 0 ? '' : `. Until then, these changes wait: ${inSteps(waiting)}`;
 }
 
 /** Reason and message if the cluster has another id although the spec did not change. */
@@ -228,7 +248,7 @@ function neverShrinks(seen: SpaceSeen, shrink: Difference): string {
 function cannotRename(subject: ClusterSubject, seen: SpaceSeen): readonly [string, string] {
   const id = desiredID(subject);
   return [
-    'ClusterIDInUse',
+    CLUSTER_ID_IN_USE,
     `Cluster "${seen.id}" cannot be renamed to "${id}": ${placeName(seen.place)} has another cluster of that id. Choose another clusterID`,
   ];
 }

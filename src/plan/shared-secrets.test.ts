@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { aWorld, ON_ORDERS } from '../../test/support/planned-world.ts';
+import { CLUSTER_SPEC } from '../../test/support/specs.ts';
+import { SECRETS } from '../kube/api.ts';
+import { makePlan } from './plan.ts';
+
+/* A user whose own password is a value that something else uses, too: the copy has one value for both. */
+
+it.each([
+  ['cloud-write', 'clientSecret'],
+  ['factory-login', 'username'],
+  ['before', 'password'],
+])('nothing is to be done for a user whose own password is in Secret %s, as %s', async (name, key) => {
+  const data = { username: 'admin', password: 'of before' };
+  const specs = {
+    'DatabaseCluster orders': { ...CLUSTER_SPEC, adminCredentials: { existingSecretRef: { name: 'before' } } },
+    'DatabaseUser app': ON_ORDERS,
+    'DatabaseUser own': { ...ON_ORDERS, passwordSecretRef: { name, key } },
+  };
+  const world = await aWorld({});
+  const encoded = Object.entries(data).map(([each, value]) => [each, Buffer.from(value).toString('base64')]);
+  await world.kube.create(SECRETS, 'shop', { metadata: { name: 'before' }, data: Object.fromEntries(encoded) });
+  // Versions of Secrets that no copy has by chance.
+  for (const ref of ['cloud-write', 'factory-login', 'before'].map((each) => ({ namespace: 'shop', name: each })))
+    for (let index = 0; index < 100; index++)
+      await world.kube.patch(SECRETS, ref, { metadata: { labels: { index: `${index}` } } });
+  await world.apply(specs);
+  for (const listed of [(await world.input(specs)).listed, new Map()]) {
+    const { steps, outcomes } = await makePlan({ ...(await world.input(specs)), listed }, world.clock);
+    const ends = outcomes.map((outcome) => `${outcome.name} ${outcome.end?.reason}`);
+    expect(ends).toContain('DatabaseUser shop/own LoginWorks');
+    expect(steps).toEqual([]);
+  }
+  const removed = { ...specs, 'DatabaseUser own': ON_ORDERS };
+  const { steps } = await makePlan(await world.input(removed), world.clock);
+  expect(steps.map(({ description }) => description)).toEqual(await stepsOf(world, removed));
+  await world.end();
+});
+
+async function stepsOf(world: Awaited<ReturnType<typeof aWorld>>, specs: Parameters<typeof world.apply>[0]) {
+  const steps = await world.stepsSince(() => world.apply(specs));
+  return steps.map((step) => step.replace(/^\S+ \S+: /, ''));
+}
