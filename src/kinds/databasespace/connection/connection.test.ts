@@ -66,10 +66,9 @@ describe('SpaceConnection.serverURL()', () => {
     const { connections, spec, of, simulator } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     const { poller, logins } = of('a/one');
-    for (const id of ['a', 'b', 'c']) {
-      simulator.deployForeign({ id });
-      logins('https://db.test:1', id);
-    }
+    for (const id of ['a', 'b', 'c']) simulator.deployForeign({ id });
+    await poller.refresh();
+    for (const id of ['a', 'b', 'c']) logins('https://db.test:1', id);
     const get = vi.spyOn(poller, 'get');
     await poller.refresh();
     expect(get).not.toHaveBeenCalled();
@@ -84,5 +83,21 @@ describe('SpaceConnection.serverURL()', () => {
     await of('a/one').poller.refresh();
     expect(of('a/one').logins('https://db.test:1', 'orders')).toBe(stays);
     expect(of('a/one').logins('https://db.test:1', 'gone')).not.toBe(goes);
+  });
+
+  it('forgets logins and failures of servers that were off', async () => {
+    const { connections, spec, of, simulator, clock } = bench();
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    for (const id of ['orders', 'other']) simulator.deployForeign({ id });
+    const { client, poller, logins } = of('a/one');
+    await poller.refresh();
+    const [goes, stays] = ['orders', 'other'].map((id) => logins('https://db.test:1', id));
+    for (const change of [client.suspend, client.resume]) {
+      await change.call(client, 'orders');
+      await clock.advance(300_000);
+    }
+    expect(poller.get('orders')?.status).toBe('running');
+    expect(logins('https://db.test:1', 'other')).toBe(stays);
+    expect(logins('https://db.test:1', 'orders')).not.toBe(goes);
   });
 });

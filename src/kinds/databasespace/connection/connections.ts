@@ -22,6 +22,9 @@ interface Entry {
   readonly connection: SpaceConnection;
 }
 
+/** Of clusters without servers, or whose servers are being started. */
+const OFF: ReadonlySet<string> = new Set(['suspended', 'resuming']);
+
 /** The connections of all spaces. */
 export class SpaceConnections {
   readonly #options: ConnectionsOptions;
@@ -136,6 +139,9 @@ export class SpaceConnections {
         clock,
         random,
         onClusters: (ids) => {
+          // When they are up again they are started anew: they know no session, and that they failed before says nothing.
+          for (const id of ids)
+            if (shared.servers.has(id) && OFF.has(poller.get(id)?.status ?? '')) shared.servers.delete(id);
           for (const space of users.keys()) onClusters(space, ids, !shared.listed);
         },
         onListed: () => {
