@@ -4,12 +4,13 @@ import type { SpaceConnection } from '../../databasespace/connection/connection.
 import { isSamePlace, placeName } from '../../databasespace/place.ts';
 import { createIt } from '../../missing.ts';
 import { admitIt, admits } from '../../namespaces.ts';
-import { createdAtOf, currentID, desiredID, isSame, mayExist, spaceKeyOf } from '../identity.ts';
+import { adminSecretName, createdAtOf, currentID, desiredID, isSame, mayExist, spaceKeyOf } from '../identity.ts';
 import type { ClusterSubject, SpaceSeen } from '../observation.ts';
 import { type ClusterRecord, clusterRecordOf } from '../record.ts';
 import { CLONE_OF_ITSELF } from '../rules.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claimantsOf } from './claimants.ts';
+import { loginChangeAhead } from './source-login.ts';
 
 type CloneSource = SpaceSeen['cloneSource'];
 
@@ -50,6 +51,9 @@ async function sourceByID(
     const message = `Cluster "${id}" in ${placeName(place)}, which is to be cloned, is that of a DatabaseCluster that does not admit namespace "${subject.metadata.namespace}": delete this object, or ${remedy}`;
     return { is: 'unusable', reason: 'ClusterNotAllowed', message };
   }
+  const own = ownerWithLogin(world, subject, cluster);
+  const message = own && untilLoginStays(world, subject, own, cluster);
+  if (message !== undefined) return { is: 'waiting', message };
   return { is: 'known', id, createdAt: createdAtOf(cluster) };
 }
 
@@ -77,9 +81,49 @@ function sourceByName(
   }
   const cluster = theirs && poller.get(source?.status.clusterID ?? '');
   const isTheirs = source?.status.createdAt !== undefined && cluster !== undefined && isSame(source, cluster);
-  if (isTheirs && isReady(cluster)) return { is: 'known', id: cluster.id, createdAt: createdAtOf(cluster) };
+  if (isTheirs && isReady(cluster)) {
+    const wait = untilLoginStays(world, subject, source, cluster);
+    if (wait !== undefined) return { is: 'waiting', message: wait };
+    return { is: 'known', id: cluster.id, createdAt: createdAtOf(cluster) };
+  }
   const message = `Waiting for DatabaseCluster "${name}", which is to be cloned, to run or to be suspended`;
   return { is: 'waiting', message };
+}
+
+/** What keeps the login of a source from being changed may last, and the source can be cloned all the same. */
+const LOGIN_WAIT_MS = 600_000;
+
+/** What a clone waits for if the login of its source is about to change; undefined: for nothing, or no longer. */
+function untilLoginStays(
+  { clock, memory: { sourceLogins } }: ClusterWorld,
+  subject: ClusterSubject,
+  source: ClusterRecord,
+  { status }: Cluster,
+): string | undefined {
+  const ahead = status === 'running' ? loginChangeAhead(source, clock.now()) : undefined;
+  if (ahead === undefined) {
+    sourceLogins.forget(subject.key);
+    return undefined;
+  }
+  if (sourceLogins.begin(subject, clock.monotonic()) >= LOGIN_WAIT_MS) return undefined;
+  return `Waiting for DatabaseCluster "${source.metadata.name}", which is to be cloned, to ${ahead}: a clone made meanwhile may have a password that nobody knows. Mooring waits ten minutes at most. If it takes long, look at that DatabaseCluster`;
+}
+
+/**
+ * The DatabaseCluster in the same namespace whose cluster is to be cloned by its id, if the clone is to be signed in to with what is in its
+ * Secret. Any other login that the clone is given is one that the source had before, if it has one of ours soon.
+ */
+function ownerWithLogin(world: ClusterWorld, subject: ClusterSubject, cluster: Cluster): ClusterRecord | undefined {
+  const { metadata, spec } = subject;
+  const secretName = spec.adminCredentials?.existingSecretRef?.name;
+  return claimantsOf(world, subject, cluster.id).find(
+    (record) =>
+      record.metadata.namespace === metadata.namespace &&
+      adminSecretName(record) === secretName &&
+      record.status.createdAt !== undefined &&
+      isSame(record, cluster) &&
+      currentID(record) === cluster.id,
+  );
 }
 
 function isReady({ status }: Cluster): boolean {

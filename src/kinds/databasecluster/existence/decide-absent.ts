@@ -45,7 +45,7 @@ function created(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   const { cloneSource } = seen;
   if (cloneSource?.is === 'unusable')
     return { conditions: say(stalled(cloneSource.reason, cloneSource.message)), retry: 'slowly' };
-  // The id comes from the source's status, and a change of status wakes nobody.
+  // Not all that it waits for wakes it, such as the end of a rotation.
   if (cloneSource?.is === 'waiting')
     return { conditions: say(reconciling('WaitingForSource', cloneSource.message)), retry: 'soon' };
   const type = cloneSource === undefined ? 'Deploy' : 'Clone';
