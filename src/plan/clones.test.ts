@@ -60,3 +60,25 @@ describe('A clone that is applied together with its source', () => {
     },
   );
 });
+
+describe('Clones of one another', () => {
+  it('are stalled, as planned, until one of them is something else', async () => {
+    const clone = (name: string) => ({ ...CLUSTER_SPEC, cloneFrom: { clusterRef: { name } } });
+    const specs = Object.fromEntries(
+      ['y3', 'y4', 'y5'].map((name, index, all) => [`DatabaseCluster ${name}`, clone(all[(index + 1) % 3] ?? '')]),
+    );
+    const world = await aWorld({});
+    const planned = await plan(world, specs);
+    expect(stepsOf(planned)).toEqual([]);
+    expect(endsOf(planned)).toEqual(['y3', 'y4', 'y5'].map((name) => `DatabaseCluster shop/${name} False InvalidSpec`));
+    await world.apply(specs);
+    expect(endsOf(await plan(world, specs))).toEqual(endsOf(planned));
+    await world.remove('DatabaseCluster y5');
+    const changed = { ...specs, 'DatabaseCluster y5': CLUSTER_SPEC };
+    await world.apply(changed);
+    expect(endsOf(await plan(world, changed)).toSorted()).toEqual(
+      ['y3', 'y4', 'y5'].map((name) => `DatabaseCluster shop/${name} True Running`),
+    );
+    await world.end();
+  });
+});

@@ -108,3 +108,59 @@ describe('A clone of a cluster whose login is about to change', () => {
       expect(await seen(named('source-admin'), { source: source.withStatus(status) })).toMatchObject(known);
   });
 });
+
+describe('Clones that wait for one another', () => {
+  const cloneOf = (name: string) => aCluster().with({ cloneFrom: { clusterRef: { name } } });
+  const cloneOfID = (clusterID: string) => aCluster().with({ cloneFrom: { clusterID } });
+  const circle = (links: string) => ({
+    is: 'unusable',
+    reason: 'InvalidSpec',
+    message: `spec.cloneFrom is part of a circle, so nothing can be cloned: DatabaseCluster ${links}. Delete one of these objects, and apply it again with another source or without cloneFrom`,
+  });
+
+  it.each<[string, ClusterBuilder, Builders, string]>([
+    ['two', cloneOf('y4'), { y4: cloneOf('orders') }, '"orders" from "y4", "y4" from "orders"'],
+    [
+      'three',
+      cloneOf('a'),
+      { a: cloneOf('b'), b: cloneOf('orders') },
+      '"orders" from "a", "a" from "b", "b" from "orders"',
+    ],
+    ['by id', cloneOfID('y4'), { y4: cloneOfID('orders') }, '"orders" from "y4", "y4" from "orders"'],
+    [
+      'by an id other than the name',
+      cloneOfID('y-4').with({ clusterID: 'o-1' }),
+      { y4: cloneOfID('o-1').with({ clusterID: 'y-4' }) },
+      '"orders" from "y4", "y4" from "orders"',
+    ],
+    [
+      'many',
+      cloneOf('a'),
+      { a: cloneOf('b'), b: cloneOf('c'), c: cloneOf('d'), d: cloneOf('e'), e: cloneOf('orders') },
+      '"orders" from "a", "a" from "b", "b" from "c", "c" from "d", "d" from "e" and 1 more',
+    ],
+  ])('are told so: %s', async (_what, clone, others, links) => {
+    const { seen } = await aPlace();
+    expect(await seen(clone, others)).toEqual(circle(links));
+  });
+
+  it.each<[string, Builders]>([
+    ['the other has a cluster', { y4: cloneOf('orders').owned() }],
+    ['the other may have one', { y4: cloneOf('orders').announced('Clone') }],
+    ['the other is deleted', { y4: cloneOf('orders').deleting() }],
+    ['the other waits for a cluster of somebody else', { y4: cloneOf('orders').with({ adoptionPolicy: 'MustExist' }) }],
+    ['the other is about to take over one that exists', { y4: cloneOf('orders').with({ clusterID: 'source' }) }],
+    ['the other is no clone', { y4: aCluster() }],
+    ['the others make a circle without it', { y4: cloneOf('b'), b: cloneOf('y4') }],
+    ['the other is in another namespace', { 'bank/y4': cloneOf('orders') }],
+    ['there is no other', {}],
+  ])('go on waiting if %s', async (_why, others) => {
+    const { seen } = await aPlace();
+    expect(await seen(cloneOf('y4'), others)).toMatchObject({ is: 'waiting' });
+  });
+
+  it('go on waiting for an id that an object in another namespace wants', async () => {
+    const { seen } = await aPlace();
+    expect(await seen(cloneOfID('y4'), { 'bank/y4': cloneOfID('orders') })).toMatchObject({ is: 'waiting' });
+  });
+});

@@ -2,6 +2,7 @@ import type { Cluster } from '../../../cloud/schema.ts';
 import { objectKey } from '../../../kube/object.ts';
 import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { isSamePlace, placeName } from '../../databasespace/place.ts';
+import { listed } from '../../listed.ts';
 import { createIt } from '../../missing.ts';
 import { admitIt, admits } from '../../namespaces.ts';
 import { adminSecretName, createdAtOf, currentID, desiredID, isSame, mayExist, spaceKeyOf } from '../identity.ts';
@@ -10,6 +11,7 @@ import { type ClusterRecord, clusterRecordOf } from '../record.ts';
 import { CLONE_OF_ITSELF } from '../rules.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claimantsOf } from './claimants.ts';
+import { circleOf } from './clone-circle.ts';
 import { loginChangeAhead } from './source-login.ts';
 
 type CloneSource = SpaceSeen['cloneSource'];
@@ -27,10 +29,20 @@ export async function cloneSourceOf(
   const isItself =
     clusterRef === undefined ? clusterID === desiredID(subject) : clusterRef.name === subject.metadata.name;
   if (isItself) return { is: 'unusable', reason: 'InvalidSpec', message: `spec.${CLONE_OF_ITSELF}` };
+  const circle = circleOf(world, subject, connection);
+  if (circle !== undefined) return { is: 'unusable', reason: 'InvalidSpec', message: circleWords(circle) };
   return clusterRef === undefined
     ? sourceByID(world, subject, connection, clusterID, signal)
     : sourceByName(world, subject, connection, clusterRef.name);
 }
+
+function circleWords(names: readonly string[]): string {
+  const links = names.map((name, index) => `"${name}" from "${names[(index + 1) % names.length]}"`);
+  return `spec.cloneFrom is part of a circle, so nothing can be cloned: DatabaseCluster ${listed(links, MOST_LINKS)}. Delete one of these objects, and apply it again with another source or without cloneFrom`;
+}
+
+/** A name has up to 63 characters, and the message must have room for what to do. */
+const MOST_LINKS = 5;
 
 /** Any cluster of the space, unless a DatabaseCluster has it and does not admit this namespace. */
 async function sourceByID(

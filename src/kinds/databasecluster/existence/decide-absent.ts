@@ -147,7 +147,7 @@ function recreates(subject: ClusterSubject): boolean {
 }
 
 /** The setting that rules out creating a cluster; undefined: one may be created. */
-export function neverCreates({ spec }: ClusterSubject): string | undefined {
+export function neverCreates({ spec }: Pick<ClusterSubject, 'spec'>): string | undefined {
   if (spec.managementPolicy === 'Observe') return 'managementPolicy: Observe';
   return spec.adoptionPolicy === 'MustExist' ? 'adoptionPolicy: MustExist' : undefined;
 }
