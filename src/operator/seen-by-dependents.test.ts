@@ -25,6 +25,8 @@ test.each([
   { endpoint: 'https://two:8000' },
   { servers: [] },
   { conditions: [{ ...CONDITIONS[0], reason: 'Suspended' }] },
+  // A clone waits for it.
+  { conditions: [...CONDITIONS, { ...CONDITIONS[0], type: 'CredentialsSecured', status: 'True' }] },
 ])('Objects on a cluster hear of a change to what they say of it: %o', (status) => {
   expect(seenByDependents(clusterWith(status))).not.toBe(seenByDependents(clusterWith({})));
 });

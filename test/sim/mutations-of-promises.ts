@@ -88,8 +88,8 @@ export const OF_PROMISES: readonly Mutation[] = [
     changes: [
       [
         'kinds/databasecluster/existence/decide-absent.ts',
-        "(spec.recreatePolicy === 'Never' || seen",
-        "(spec.recreatePolicy === 'Ask' || seen",
+        "(spec.recreatePolicy === 'Never' || lookalikes",
+        "(spec.recreatePolicy === 'Ask' || lookalikes",
       ],
     ],
     hunt: ['vanished'],

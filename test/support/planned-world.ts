@@ -28,7 +28,7 @@ export const SPACE = {
 export const ON_ORDERS = { clusterRef: { name: 'orders' } };
 
 /** A separate world with a cloud, in which an operator runs. */
-export async function aWorld(specs: Specs) {
+export async function aWorld(specs: Specs, concurrency = 1) {
   const clock = virtualClock();
   const random = createSeededRandom(5);
   const simulator = createSimulator({ clock, random, knobs: { levelsNest: true, resumeChangesAddress: false } });
@@ -53,7 +53,7 @@ export async function aWorld(specs: Specs) {
     log: createLog({ level: 'silent', format: 'json', write: () => {} }),
     metrics: createMetrics(clock, { version: '', node: '' }),
     namespaces: undefined,
-    concurrency: 1,
+    concurrency,
     urlPolicy: { allowHTTP: true, allowedBaseURLs: undefined, allowedNetworks: undefined },
     instance: 'real',
     lease: undefined,

@@ -117,7 +117,10 @@ export type LoginObservation =
       /** For how long this process has found it so. */
       readonly forMs: number;
     }
-  /** The Secret's name is taken by a Secret that is not ours, or that holds the login of another cluster, which may still exist. */
+  /**
+   * The Secret's name is taken by a Secret that is not ours, or that holds the login of another cluster, which may still exist. Also before
+   * a cluster is created.
+   */
   | {
       readonly login: 'secretTaken';
       readonly secretName: string;

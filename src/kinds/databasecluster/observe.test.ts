@@ -183,7 +183,9 @@ describe('observeCluster() looks for the source of a clone and', () => {
     bench.simulator.deployForeign({ id: 'source', ...FOREIGN });
     await listAgain(bench);
     const createdAt = new Date(bench.clock.now()).toISOString();
-    const { metadata, spec, status } = change(aCluster().withStatus({ clusterID: 'source', createdAt })).subject;
+    const { metadata, spec, status } = change(
+      aCluster().healthy().withStatus({ clusterID: 'source', createdAt }),
+    ).subject;
     const source = { apiVersion: '', kind: 'DatabaseCluster', metadata, spec, status };
     return { bench, known: { cluster: () => source } };
   }

@@ -7,10 +7,12 @@ import { destroys, needsCloudToGo } from './decide-deletion.ts';
 import { endpointOf } from './endpoint.ts';
 import { firstClaimant } from './existence/claimants.ts';
 import { cloneSourceOf } from './existence/clone-source.ts';
+import { isToBeCreated } from './existence/decide-absent.ts';
 import { findCluster } from './existence/find-cluster.ts';
 import { moveOf } from './existence/moved.ts';
 import { adminSecretName, createdAtOf, desiredID, isOnlyObserved, isSame, owns } from './identity.ts';
 import { observeLogin } from './login/observe-login.ts';
+import { observeSecret } from './login/secret-taken.ts';
 import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
 import { findConnection } from './observe-space.ts';
 import type { ClusterWorld } from './world.ts';
@@ -115,7 +117,7 @@ function mayLandUntilMs({ clock, memory }: ClusterWorld, subject: ClusterSubject
   return atMs === undefined ? undefined : atMs + CLOUD_LANDING_MS;
 }
 
-/** Looks at a login only if the cluster is surely ours, runs, and should. */
+/** Looks at a login only if the cluster is surely ours, runs, and should; or at its Secret, if one is to be created. */
 async function loginOf(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -125,6 +127,8 @@ async function loginOf(
 ): Promise<SpaceSeen['login']> {
   const { cluster, endpoint } = seen;
   const { spec, status } = subject;
+  if (isToBeCreated(subject, seen))
+    return (await observeSecret(world, subject, connection, signal)) ?? { login: 'notTried' };
   const skip =
     cluster === undefined ||
     cluster.status !== 'running' ||

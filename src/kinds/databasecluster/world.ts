@@ -89,6 +89,8 @@ export class ClusterMemory {
   readonly going = new Elapsed();
   /** For how long there has been another Secret beside the one that the login was verified in. */
   readonly left = new Elapsed();
+  /** For how long a clone has waited for the login of its source, which is about to change. */
+  readonly sourceLogins = new Elapsed();
   /** For how long the cluster has run while every attempt to sign in to a server of it failed. */
   readonly unreachable = new Elapsed();
 
@@ -153,6 +155,7 @@ export class ClusterMemory {
     this.waiting.forget(key);
     this.going.forget(key);
     this.left.forget(key);
+    this.sourceLogins.forget(key);
     this.unreachable.forget(key);
     this.failedChanges.forget(key);
     this.unseenChanges.forget(key);

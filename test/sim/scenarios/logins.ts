@@ -1,5 +1,4 @@
 import { SECRETS } from '../../../src/kube/api.ts';
-import type { Fault } from '../faults.ts';
 import { isReady, NOT_WITH_REFUSALS, running, type Scenario, whileRefused } from '../scenario.ts';
 import type { World } from '../world.ts';
 
@@ -10,9 +9,6 @@ function isMovedTo(world: World, secretName: string): boolean {
   const { credentials, unverifiedSecretName } = world.view.status();
   return isReady(world) && credentials?.secretName === secretName && unverifiedSecretName === undefined;
 }
-
-/** A cluster can be suspended although a person must mend its login, and then there is no server to sign in to. */
-const NOT_SECURED: readonly Fault[] = ['sleep'];
 
 /** Scenarios of the admin login: replaced, moved, lost and found. */
 export const LOGINS: readonly Scenario[] = [
@@ -120,7 +116,6 @@ export const LOGINS: readonly Scenario[] = [
     prepare: ({ people }) => people.putSecret('orders-admin', { username: 'somebody', password: 'something-else' }),
     act: ({ people }) => people.createCluster(),
     ends: ({ view }) => view.ready() === 'False SecretNotOurs',
-    without: NOT_SECURED,
   },
   {
     name: 'secret-in-the-way',
@@ -131,6 +126,5 @@ export const LOGINS: readonly Scenario[] = [
       world.people.remove('orders-admin', SECRETS);
     },
     ends: isReady,
-    without: NOT_SECURED,
   },
 ];

@@ -28,7 +28,11 @@ export function wishesCount(space: ObjectKey, own: ObjectKey, seen: ClusterWorld
  * The objects that have the id in the place where the subject's space is now, or want it in a way that counts. What an object has
  * stays its own whatever its spec says, even if that can no longer be read, and whatever became of its DatabaseSpace.
  */
-export function claimantsOf(world: ClusterWorld, subject: ClusterSubject, id: string): readonly ClusterRecord[] {
+export function claimantsOf(
+  world: ClusterWorld,
+  subject: Pick<ClusterSubject, 'metadata' | 'spec'>,
+  id: string,
+): readonly ClusterRecord[] {
   const own = spaceKeyOf(subject);
   const here = world.places.get(own);
   // An object's cluster may be in another place than its space is now.

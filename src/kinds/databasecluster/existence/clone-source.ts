@@ -2,14 +2,17 @@ import type { Cluster } from '../../../cloud/schema.ts';
 import { objectKey } from '../../../kube/object.ts';
 import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { isSamePlace, placeName } from '../../databasespace/place.ts';
+import { listed } from '../../listed.ts';
 import { createIt } from '../../missing.ts';
 import { admitIt, admits } from '../../namespaces.ts';
-import { createdAtOf, currentID, desiredID, isSame, mayExist, spaceKeyOf } from '../identity.ts';
+import { adminSecretName, createdAtOf, currentID, desiredID, isSame, mayExist, spaceKeyOf } from '../identity.ts';
 import type { ClusterSubject, SpaceSeen } from '../observation.ts';
 import { type ClusterRecord, clusterRecordOf } from '../record.ts';
 import { CLONE_OF_ITSELF } from '../rules.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claimantsOf } from './claimants.ts';
+import { circleOf } from './clone-circle.ts';
+import { loginChangeAhead } from './source-login.ts';
 
 type CloneSource = SpaceSeen['cloneSource'];
 
@@ -26,10 +29,20 @@ export async function cloneSourceOf(
   const isItself =
     clusterRef === undefined ? clusterID === desiredID(subject) : clusterRef.name === subject.metadata.name;
   if (isItself) return { is: 'unusable', reason: 'InvalidSpec', message: `spec.${CLONE_OF_ITSELF}` };
+  const circle = circleOf(world, subject, connection);
+  if (circle !== undefined) return { is: 'unusable', reason: 'InvalidSpec', message: circleWords(circle) };
   return clusterRef === undefined
     ? sourceByID(world, subject, connection, clusterID, signal)
     : sourceByName(world, subject, connection, clusterRef.name);
 }
+
+function circleWords(names: readonly string[]): string {
+  const links = names.map((name, index) => `"${name}" from "${names[(index + 1) % names.length]}"`);
+  return `spec.cloneFrom is part of a circle, so nothing can be cloned: DatabaseCluster ${listed(links, MOST_LINKS)}. Delete one of these objects, and apply it again with another source or without cloneFrom`;
+}
+
+/** A name has up to 63 characters, and the message must have room for what to do. */
+const MOST_LINKS = 5;
 
 /** Any cluster of the space, unless a DatabaseCluster has it and does not admit this namespace. */
 async function sourceByID(
@@ -50,6 +63,9 @@ async function sourceByID(
     const message = `Cluster "${id}" in ${placeName(place)}, which is to be cloned, is that of a DatabaseCluster that does not admit namespace "${subject.metadata.namespace}": delete this object, or ${remedy}`;
     return { is: 'unusable', reason: 'ClusterNotAllowed', message };
   }
+  const own = ownerWithLogin(world, subject, cluster);
+  const message = own && untilLoginStays(world, subject, own, cluster);
+  if (message !== undefined) return { is: 'waiting', message };
   return { is: 'known', id, createdAt: createdAtOf(cluster) };
 }
 
@@ -77,9 +93,49 @@ function sourceByName(
   }
   const cluster = theirs && poller.get(source?.status.clusterID ?? '');
   const isTheirs = source?.status.createdAt !== undefined && cluster !== undefined && isSame(source, cluster);
-  if (isTheirs && isReady(cluster)) return { is: 'known', id: cluster.id, createdAt: createdAtOf(cluster) };
+  if (isTheirs && isReady(cluster)) {
+    const wait = untilLoginStays(world, subject, source, cluster);
+    if (wait !== undefined) return { is: 'waiting', message: wait };
+    return { is: 'known', id: cluster.id, createdAt: createdAtOf(cluster) };
+  }
   const message = `Waiting for DatabaseCluster "${name}", which is to be cloned, to run or to be suspended`;
   return { is: 'waiting', message };
+}
+
+/** What keeps the login of a source from being changed may last, and the source can be cloned all the same. */
+const LOGIN_WAIT_MS = 600_000;
+
+/** What a clone waits for if the login of its source is about to change; undefined: for nothing, or no longer. */
+function untilLoginStays(
+  { clock, memory: { sourceLogins } }: ClusterWorld,
+  subject: ClusterSubject,
+  source: ClusterRecord,
+  { status }: Cluster,
+): string | undefined {
+  const ahead = status === 'running' ? loginChangeAhead(source, clock.now()) : undefined;
+  if (ahead === undefined) {
+    sourceLogins.forget(subject.key);
+    return undefined;
+  }
+  if (sourceLogins.begin(subject, clock.monotonic()) >= LOGIN_WAIT_MS) return undefined;
+  return `Waiting for DatabaseCluster "${source.metadata.name}", which is to be cloned, to ${ahead}: a clone made meanwhile may have a password that nobody knows. Mooring waits ten minutes at most. If it takes long, look at that DatabaseCluster`;
+}
+
+/**
+ * The DatabaseCluster in the same namespace whose cluster is to be cloned by its id, if the clone is to be signed in to with what is in its
+ * Secret. Any other login that the clone is given is one that the source had before, if it has one of ours soon.
+ */
+function ownerWithLogin(world: ClusterWorld, subject: ClusterSubject, cluster: Cluster): ClusterRecord | undefined {
+  const { metadata, spec } = subject;
+  const secretName = spec.adminCredentials?.existingSecretRef?.name;
+  return claimantsOf(world, subject, cluster.id).find(
+    (record) =>
+      record.metadata.namespace === metadata.namespace &&
+      adminSecretName(record) === secretName &&
+      record.status.createdAt !== undefined &&
+      isSame(record, cluster) &&
+      currentID(record) === cluster.id,
+  );
 }
 
 function isReady({ status }: Cluster): boolean {

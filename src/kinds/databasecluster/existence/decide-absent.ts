@@ -4,6 +4,7 @@ import { isTriedAgain } from '../../attempts.ts';
 import { isSamePlace, placeName } from '../../databasespace/place.ts';
 import { desiredID, NO_CREATION_TIME } from '../identity.ts';
 import { recordedIn } from '../login/former-secrets.ts';
+import { type SecretTaken, secretTakenWords } from '../login/secret-taken.ts';
 import type { Absence, ClusterStep, ClusterSubject, SpaceSeen } from '../observation.ts';
 import { type ClusterDecision, clusterConditions } from '../present.ts';
 
@@ -12,24 +13,15 @@ export const LOOKED_FOR_MS = 5_000;
 
 /** There is no cluster, or none is to be seen: it is waited for, reported, or created. */
 export function decideAbsent(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
-  const { spec, status } = subject;
   const say = (summary: readonly ConditionUpdate[]) => [...summary, ...clusterConditions(subject, seen)];
   const never = neverCreates(subject);
   if (seen.absence !== undefined && !isTakenForGone(subject)) return awaited(subject, seen, seen.absence);
-  // Also if another was about to be created in its place: the policy counts as it is now.
-  const hasVanished = status.createdAt !== undefined || status.former !== undefined;
-  if (hasVanished && (spec.recreatePolicy === 'Never' || seen.lookalikes.length > 0)) {
+  if (staysGone(subject, seen)) {
     const anew = never === undefined ? 'set recreatePolicy: Always for an empty one, or ' : '';
     const message =
       `Cluster "${seen.id}" has vanished from ${placeName(seen.place)}${lookalikesOf(seen)}. A new one would be empty, so none is created: restore it in ` +
       `the cloud, or ${anew}delete this object`;
-    // Another was about to be created, and was surely not asked for yet.
-    const isOff = status.operation !== undefined && seen.mayLandUntilMs === undefined;
-    return {
-      conditions: say(stalled('ClusterMissing', message)),
-      retry: 'slowly',
-      ...(isOff ? { status: { operation: null } } : {}),
-    };
+    return { conditions: say(stalled('ClusterMissing', message)), retry: 'slowly', ...calledOff(subject, seen) };
   }
   if (never !== undefined) {
     const message = `There is no cluster "${seen.id}" in ${placeName(seen.place)}, and none is created with ${never}: create it there, or check clusterID`;
@@ -38,14 +30,35 @@ export function decideAbsent(subject: ClusterSubject, seen: SpaceSeen, nowMs: nu
   return created(subject, seen, nowMs);
 }
 
+/** Whether one has vanished, and no other takes its place. Also if one was about to: the policy counts as it is now. */
+function staysGone({ spec, status }: ClusterSubject, { lookalikes }: Pick<SpaceSeen, 'lookalikes'>): boolean {
+  const hasVanished = status.createdAt !== undefined || status.former !== undefined;
+  return hasVanished && (spec.recreatePolicy === 'Never' || lookalikes.length > 0);
+}
+
+/** Forgets a cluster that was about to be created, and was surely not asked for yet. */
+function calledOff({ status }: ClusterSubject, { mayLandUntilMs }: SpaceSeen): Pick<ClusterDecision, 'status'> {
+  return status.operation !== undefined && mayLandUntilMs === undefined ? { status: { operation: null } } : {};
+}
+
+/** Whether one is to be created, unless something is in the way. */
+export function isToBeCreated(
+  subject: ClusterSubject,
+  seen: Pick<SpaceSeen, 'cluster' | 'claimedBy' | 'absence' | 'lookalikes'>,
+): boolean {
+  if (subject.deleting || seen.cluster !== undefined || seen.claimedBy !== undefined) return false;
+  return seen.absence === undefined && !staysGone(subject, seen) && neverCreates(subject) === undefined;
+}
+
 /** None has existed, or another is to take its place. */
 function created(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const say = (summary: readonly ConditionUpdate[]) => [...summary, ...clusterConditions(subject, seen)];
   const message = `Cluster "${seen.id}" is being created in ${placeName(seen.place)}`;
-  const { cloneSource } = seen;
+  const { cloneSource, login } = seen;
   if (cloneSource?.is === 'unusable')
     return { conditions: say(stalled(cloneSource.reason, cloneSource.message)), retry: 'slowly' };
-  // The id comes from the source's status, and a change of status wakes nobody.
+  if (login.login === 'secretTaken') return unsecurable(subject, seen, login);
+  // Not all that it waits for wakes it, such as the end of a rotation.
   if (cloneSource?.is === 'waiting')
     return { conditions: say(reconciling('WaitingForSource', cloneSource.message)), retry: 'soon' };
   const type = cloneSource === undefined ? 'Deploy' : 'Clone';
@@ -57,6 +70,16 @@ function created(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
       : { do: 'Clone', id, source: cloneSource.id, createdAt: cloneSource.createdAt };
   if (!isAnnounced) return { ...writeDown(subject, seen, type, message, nowMs), announces: [step] };
   return { conditions: say(reconciling('Deploying', message)), steps: [step] };
+}
+
+/** Its login could not be written anywhere: it would cost money, and anybody could sign in to it. */
+function unsecurable(subject: ClusterSubject, seen: SpaceSeen, login: SecretTaken): ClusterDecision {
+  const message = `${secretTakenWords(login)}. Until then no cluster is created`;
+  return {
+    conditions: [...stalled('SecretNotOurs', message), ...clusterConditions(subject, seen)],
+    retry: 'slowly',
+    ...calledOff(subject, seen),
+  };
 }
 
 type Creation = 'Deploy' | 'Clone';
@@ -147,7 +170,7 @@ function recreates(subject: ClusterSubject): boolean {
 }
 
 /** The setting that rules out creating a cluster; undefined: one may be created. */
-export function neverCreates({ spec }: ClusterSubject): string | undefined {
+export function neverCreates({ spec }: Pick<ClusterSubject, 'spec'>): string | undefined {
   if (spec.managementPolicy === 'Observe') return 'managementPolicy: Observe';
   return spec.adoptionPolicy === 'MustExist' ? 'adoptionPolicy: MustExist' : undefined;
 }

@@ -59,7 +59,7 @@ const cases: readonly Case[] = [
     thus: { ready: 'Unknown Deploying', steps: ['Clone'] },
   },
   {
-    name: 'waits for the source of a clone, and looks again, as no status wakes it',
+    name: 'waits for the source of a clone, and looks again, as not every change of it wakes it',
     given: aCluster()
       .with({ cloneFrom: { clusterRef: { name: 'source' } } })
       .announced('Clone'),

@@ -7,8 +7,6 @@ import {
 import { PASS } from '../../../kube/failure.ts';
 import { failing, particulars, reconciling, retrying, stalled } from '../../../kube/summary.ts';
 import { rotationNow, untilRotation } from '../../rotation.ts';
-import { takenWords } from '../../secret-holder.ts';
-import { OWNER_LABEL } from '../../secrets.ts';
 import { earlier } from '../../verification.ts';
 import { changeOf, isChangeUnseen, needsPerson, settled } from '../changes/decide-state.ts';
 import { adminSecretName } from '../identity.ts';
@@ -22,6 +20,7 @@ import {
   type VerifiedLogin,
   verifiedLogin,
 } from '../present.ts';
+import { secretTakenWords } from './secret-taken.ts';
 import { whatIsWrong } from './wrong-login.ts';
 
 /**
@@ -92,7 +91,7 @@ function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     case 'unreachable':
       return unreachable(subject, seen, login);
     case 'secretTaken': {
-      const message = secretTaken(login);
+      const message = secretTakenWords(login);
       return {
         conditions: [...stalled('SecretNotOurs', message), ...clusterConditions(subject, seen)],
         retry: 'slowly',
@@ -103,14 +102,6 @@ function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Cluste
     default:
       return login satisfies never;
   }
-}
-
-/** The only remedy for a Secret that holds a login is another name: removing or relabelling it may lose that login for good. */
-function secretTaken({ secretName, isOfAnother, by }: Extract<LoginObservation, { login: 'secretTaken' }>): string {
-  const rename = 'set adminCredentials.secretName to another name';
-  if (by === undefined && isOfAnother)
-    return `Secret "${secretName}" holds the login of another cluster, which an earlier object of this name left behind, so it is not overwritten: ${rename}`;
-  return takenWords(secretName, by, OWNER_LABEL, rename);
 }
 
 /** managementPolicy: Observe changes nothing, so it promises nothing about passwords. Ready means that all is as the spec says. */

@@ -33,6 +33,7 @@ describe('The Secret of a cluster that was released', () => {
     );
     expect(bench.secret()).toEqual(kept);
     expectOneWorkingLogin(bench, 'orders');
+    expect(bench.calls).not.toContain('deploy');
 
     await bench.edit({ adminCredentials: { secretName: 'orders-2-admin' } });
     await bench.until('True Running');
@@ -72,6 +73,14 @@ describe('The Secret of a cluster that was released', () => {
       'Secret "orders-admin" belongs to DatabaseCluster "first", so it is left alone',
     );
     expect(bench.told.at(-1)).not.toMatch(/remove|labels/);
+  });
+
+  it('lets another object of the name clone that cluster, as its login works there, too', async () => {
+    const bench = await runningBench();
+    const kept = bench.secret();
+    await replaced(bench, { clusterID: 'orders-2', cloneFrom: { clusterID: 'orders' } });
+    await bench.until('True Running');
+    expect(bench.secret()).toEqual(kept);
   });
 
   it('stays if a new process was never shown all clusters', async () => {

@@ -2,13 +2,9 @@ import { ApiError, isHeldBack } from '../../../http/api-error.ts';
 import { isStatusConditionTrue } from '../../../kube/condition.ts';
 import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { whereOf } from '../../password-tries.ts';
-import type { SecretHolder } from '../../secret-holder.ts';
-import type { SecretContents } from '../../secrets.ts';
 import { earlier, untilVerification } from '../../verification.ts';
-import { claimantsOf } from '../existence/claimants.ts';
 import { adminSecretName, currentID } from '../identity.ts';
 import type { ClusterSubject, LoginObservation, WorkingLogin } from '../observation.ts';
-import { databaseClusterDefinition } from '../schema.ts';
 import type { ClusterWorld } from '../world.ts';
 import { findWorking, isHeld, powerlessUser, tryOthers } from './find-working.ts';
 import { leftOf, otherLandsForMs } from './former-secrets.ts';
@@ -20,8 +16,8 @@ import {
   readLogins,
   untilReplaced,
 } from './known-logins.ts';
-import { holderOf, holdsOwnLogin, isInUse, isOurSecret, shownID } from './login-of.ts';
 import { refusalAbout } from './refusal.ts';
+import { takenByLogin, takenByOthers } from './secret-taken.ts';
 
 /**
  * Returns which login works. Throws TransientError or TerminalError if none does and existingSecretRef names a Secret or key
@@ -70,16 +66,16 @@ async function tryLogins(
   const nowMs = clock.now();
   const known = await readLogins(world, subject, connection.factoryLogin, signal);
   const { secret, secretName, nextIs } = known;
-  if (secret !== undefined && !isOurSecret(subject, secret))
-    return { login: 'secretTaken', secretName, by: holderOf(subject, secret) };
+  const taken = secret && takenByOthers(subject, secret);
+  if (taken !== undefined) return taken;
   const logins = connection.logins(endpoint, currentID(subject));
   const isAwaited = isNextAwaited(world, subject, endpoint, known);
   const found = await findWorking(logins, known, { fresh, nextFirst: isAwaited || nextIs === 'foreign' }, signal);
   const working: WorkingLogin = found?.working ?? (isHeld(world, subject, logins, known) ? 'held' : 'none');
   // Nobody else may know the password of a cluster that was let go, so it is not overwritten.
-  if (working !== 'current' && working !== 'next' && secret !== undefined && isInUse(subject, secret, connection)) {
-    const by = ownerOfLogin(world, subject, secret, connection);
-    return { login: 'secretTaken', secretName, isOfAnother: true, by };
+  if (working !== 'current' && working !== 'next' && secret !== undefined) {
+    const others = takenByLogin(world, subject, secret, connection);
+    if (others !== undefined) return others;
   }
   if (working === 'none' && !isAwaited && known.existingMissing !== undefined) throw known.existingMissing;
   const { factoryAlive, acceptsAny } = await tryOthers(logins, known, working, random, signal);
@@ -170,19 +166,6 @@ function isAsVerified(
     credentials.factoryVersion === factoryVersion &&
     credentials.secretResourceVersion === world.secrets.version(subject.metadata.namespace ?? '', secretName)
   );
-}
-
-/** The DatabaseCluster whose login is in the Secret, although the Secret has the label of this one. */
-function ownerOfLogin(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  secret: SecretContents,
-  connection: SpaceConnection,
-): SecretHolder | undefined {
-  const id = shownID(secret, connection);
-  const owner =
-    id === undefined ? undefined : claimantsOf(world, subject, id).find((record) => holdsOwnLogin(record, secret));
-  return owner && { kind: databaseClusterDefinition.kind, name: owner.metadata.name };
 }
 
 /** How often the login is tried while another Secret's password may still replace its own. */

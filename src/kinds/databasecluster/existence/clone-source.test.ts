@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { aCluster, type ClusterBuilder } from '../../../../test/support/builders.ts';
+import { kindBench } from '../../../../test/support/kind-bench.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+import type { SpaceSeen } from '../observation.ts';
+import { observeCluster } from '../observe.ts';
+import type { ClusterWorld } from '../world.ts';
+
+const { signal } = new AbortController();
+const FOREIGN = { provider: 'gcp', region: 'europe-west2', storageSizeGB: 100, version: '3.5.0' } as const;
+
+type Builders = Readonly<Record<string, ClusterBuilder>>;
+
+/** As the API server shows it, under another name. */
+function objectOf(name: string, { subject: { metadata, spec, status } }: ClusterBuilder): KubeObject {
+  const { namespace = '', generation = 0 } = metadata;
+  const own = { ...metadata, namespace, generation, name, uid: `uid-of-${name}` };
+  return { apiVersion: '', kind: 'DatabaseCluster', metadata: own, spec, status };
+}
+
+/** A space where cluster `source` runs, and what an object sees there as the source of its clone. */
+async function aPlace() {
+  const bench = await kindBench();
+  bench.simulator.deployForeign({ id: 'source', ...FOREIGN });
+  const connection = bench.world().connections.get('shop/production');
+  await connection?.poller.refresh();
+  const createdAt = new Date(bench.clock.now()).toISOString();
+  const world = bench.world();
+  return {
+    bench,
+    /** The object that has this cluster. */
+    its: { clusterID: 'source', createdAt },
+    suspend: async () => {
+      await connection?.client.suspend('source', signal);
+      await bench.clock.advance(600_000);
+      await connection?.poller.refresh();
+    },
+    /** `others`: by `namespace/name`, or by name in the same namespace. */
+    seen: async (clone: ClusterBuilder, others: Builders, changes: Partial<ClusterWorld> = {}) => {
+      const objects = new Map(
+        Object.entries({ orders: clone, ...others }).map(([key, builder]) => {
+          const [name = '', namespace = 'shop'] = key.split('/').toReversed();
+          const object = objectOf(name, builder);
+          return [`${namespace}/${name}`, { ...object, metadata: { ...object.metadata, namespace } }];
+        }),
+      );
+      const keys = [...objects.keys()] as `${string}/${string}`[];
+      const known = { cluster: (key: string) => objects.get(key), claimants: () => keys };
+      const seen = await observeCluster({ ...world, ...known, ...changes }, clone.subject, signal);
+      return (seen as SpaceSeen).cloneSource;
+    },
+  };
+}
+
+const byName = aCluster().with({ cloneFrom: { clusterRef: { name: 'source' } } });
+const byID = aCluster().with({ cloneFrom: { clusterID: 'source' } });
+const known = { is: 'known', id: 'source' };
+
+describe('A clone of a cluster whose login is about to change', () => {
+  const taken = aCluster().owned().withCondition('CredentialsSecured', 'False', 'NotYet');
+  const secured = aCluster()
+    .healthy()
+    .with({ adminCredentials: { secretName: 'orders-admin' } });
+
+  it('waits for that, and says so', async () => {
+    const { seen, its } = await aPlace();
+    expect(await seen(byName, { source: taken.withStatus(its) })).toEqual({
+      is: 'waiting',
+      message:
+        'Waiting for DatabaseCluster "source", which is to be cloned, to have its login secured: a clone made meanwhile may have a password that nobody knows. Mooring waits ten minutes at most. If it takes long, look at that DatabaseCluster',
+    });
+    expect(await seen(byName, { source: secured.withStatus(its) })).toMatchObject(known);
+  });
+
+  it('waits ten minutes at most, each time anew', async () => {
+    const { seen, its, bench } = await aPlace();
+    const source = taken.withStatus(its);
+    const atMs = async (ms: number) => {
+      const now = bench.clock.monotonic();
+      const clock = { ...bench.clock, now: bench.clock.now, monotonic: () => now + ms };
+      return (await seen(byName, { source }, { clock }))?.is;
+    };
+    const told = [await atMs(0), await atMs(599_000), await atMs(600_000), await atMs(700_000)];
+    expect(told).toEqual(['waiting', 'waiting', 'known', 'known']);
+    await seen(byName, { source: secured.withStatus(its) });
+    expect(await atMs(800_000)).toBe('waiting');
+    bench.world().memory.forget('shop/orders', 'deleted');
+    expect(await atMs(1_400_000)).toBe('waiting');
+  });
+
+  it('does not wait for one that is suspended, as its login stays until it runs', async () => {
+    const { seen, its, suspend } = await aPlace();
+    await suspend();
+    expect(await seen(byName, { source: taken.withStatus(its) })).toMatchObject(known);
+  });
+
+  it('waits likewise if it is named by its id, and the clone is signed in to with the Secret of its object', async () => {
+    const { seen, its } = await aPlace();
+    const source = taken.withStatus(its).with({ adminCredentials: { secretName: 'source-admin' } });
+    const named = (name: string) => byID.with({ adminCredentials: { existingSecretRef: { name } } });
+    expect(await seen(named('source-admin'), { source })).toMatchObject({ is: 'waiting' });
+    // The login that the source has now, or another object's.
+    expect(await seen(named('legacy'), { source })).toMatchObject(known);
+    expect(await seen(byID, { source })).toMatchObject(known);
+    const theirs = source.with({ allowedNamespaces: { from: 'All' } });
+    expect(await seen(named('source-admin'), { 'bank/source': theirs })).toMatchObject(known);
+    for (const status of [{ clusterID: 'other' }, { createdAt: '2020-01-01T00:00:00.000Z' }, { createdAt: undefined }])
+      expect(await seen(named('source-admin'), { source: source.withStatus(status) })).toMatchObject(known);
+  });
+});
+
+describe('Clones that wait for one another', () => {
+  const cloneOf = (name: string) => aCluster().with({ cloneFrom: { clusterRef: { name } } });
+  const cloneOfID = (clusterID: string) => aCluster().with({ cloneFrom: { clusterID } });
+  const circle = (links: string) => ({
+    is: 'unusable',
+    reason: 'InvalidSpec',
+    message: `spec.cloneFrom is part of a circle, so nothing can be cloned: DatabaseCluster ${links}. Delete one of these objects, and apply it again with another source or without cloneFrom`,
+  });
+
+  it.each<[string, ClusterBuilder, Builders, string]>([
+    ['two', cloneOf('y4'), { y4: cloneOf('orders') }, '"orders" from "y4", "y4" from "orders"'],
+    [
+      'three',
+      cloneOf('a'),
+      { a: cloneOf('b'), b: cloneOf('orders') },
+      '"orders" from "a", "a" from "b", "b" from "orders"',
+    ],
+    ['by id', cloneOfID('y4'), { y4: cloneOfID('orders') }, '"orders" from "y4", "y4" from "orders"'],
+    [
+      'by an id other than the name',
+      cloneOfID('y-4').with({ clusterID: 'o-1' }),
+      { y4: cloneOfID('o-1').with({ clusterID: 'y-4' }) },
+      '"orders" from "y4", "y4" from "orders"',
+    ],
+    [
+      'many',
+      cloneOf('a'),
+      { a: cloneOf('b'), b: cloneOf('c'), c: cloneOf('d'), d: cloneOf('e'), e: cloneOf('orders') },
+      '"orders" from "a", "a" from "b", "b" from "c", "c" from "d", "d" from "e" and 1 more',
+    ],
+  ])('are told so: %s', async (_what, clone, others, links) => {
+    const { seen } = await aPlace();
+    expect(await seen(clone, others)).toEqual(circle(links));
+  });
+
+  it.each<[string, Builders]>([
+    ['the other has a cluster', { y4: cloneOf('orders').owned() }],
+    ['the other may have one', { y4: cloneOf('orders').announced('Clone') }],
+    ['the other is deleted', { y4: cloneOf('orders').deleting() }],
+    ['the other waits for a cluster of somebody else', { y4: cloneOf('orders').with({ adoptionPolicy: 'MustExist' }) }],
+    ['the other is about to take over one that exists', { y4: cloneOf('orders').with({ clusterID: 'source' }) }],
+    ['the other is no clone', { y4: aCluster() }],
+    ['the others make a circle without it', { y4: cloneOf('b'), b: cloneOf('y4') }],
+    ['the other is in another namespace', { 'bank/y4': cloneOf('orders') }],
+    ['there is no other', {}],
+  ])('go on waiting if %s', async (_why, others) => {
+    const { seen } = await aPlace();
+    expect(await seen(cloneOf('y4'), others)).toMatchObject({ is: 'waiting' });
+  });
+
+  it('go on waiting for an id that an object in another namespace wants', async () => {
+    const { seen } = await aPlace();
+    expect(await seen(cloneOfID('y4'), { 'bank/y4': cloneOfID('orders') })).toMatchObject({ is: 'waiting' });
+  });
+});

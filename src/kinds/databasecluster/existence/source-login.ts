@@ -1,0 +1,41 @@
+import { isPaused } from '../../../kube/annotations.ts';
+import { findStatusCondition, isStatusConditionTrue } from '../../../kube/condition.ts';
+import { untilRotation } from '../../rotation.ts';
+import { adminSecretName } from '../identity.ts';
+import type { ClusterRecord } from '../record.ts';
+
+/**
+ * What is about to change the login of an object's cluster, which runs, as words after "Waiting for it to"; undefined: nothing is, as far
+ * as the object tells. A clone that is made meanwhile may have a password that nobody has any more.
+ */
+export function loginChangeAhead(source: ClusterRecord, nowMs: number): string | undefined {
+  if (!isLoginLookedAfter(source)) return undefined;
+  const { conditions, credentials } = source.status;
+  if (!isStatusConditionTrue(conditions, 'CredentialsSecured')) return 'have its login secured';
+  const secretName = adminSecretName(source);
+  if (credentials !== undefined && credentials.secretName !== secretName)
+    return `have its login in Secret "${secretName}"`;
+  const rotateInMs = untilRotation(source, source.spec.adminCredentials?.rotateEvery, nowMs);
+  return rotateInMs !== undefined && rotateInMs <= 0 ? 'get a new password' : undefined;
+}
+
+/** Reasons for which a person must act, while the login is looked after as always: they are about the rest of the cluster. */
+const NOT_ABOUT_LOGIN: ReadonlySet<string> = new Set([
+  'ImmutableFieldDiffers',
+  'StorageCannotShrink',
+  'ClusterIDInUse',
+  'RefusedByCloud',
+]);
+
+/** Whether Mooring changes the login if it is not as it should be, and no person must act first. */
+function isLoginLookedAfter({ metadata, spec, status }: ClusterRecord): boolean {
+  const stalled = findStatusCondition(status.conditions, 'Stalled');
+  const isStalled =
+    stalled?.status === 'True' &&
+    stalled.observedGeneration === metadata.generation &&
+    !NOT_ABOUT_LOGIN.has(stalled.reason);
+  const isGoing = metadata.deletionTimestamp !== undefined;
+  // One that should be suspended is signed in to only before it sleeps for the first time.
+  const goesToSleep = spec.state === 'Suspended' && status.credentials !== undefined;
+  return spec.managementPolicy === 'Manage' && !isStalled && !isGoing && !goesToSleep && !isPaused(metadata);
+}
