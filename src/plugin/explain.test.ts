@@ -87,6 +87,13 @@ describe('explainText()', () => {
     expect(explanationOf({ items: [item], hidden: new Set() }, item)).toMatchObject({ mistakes: [mistake] });
   });
 
+  it('says of an object that is not being deleted, but would be abandoned, how to undo that', () => {
+    const item = anItem('DatabaseCluster', 'shop/orders', { annotations: { 'mooring.dev/abandon': 'true' } });
+    expect(explain(item)).toMatch(
+      /^Annotations\n {2}Annotation mooring.dev\/abandon is "true", so deleting this object removes only .* kubectl annotate databasecluster.mooring.dev orders --namespace=shop mooring.dev\/abandon-$/m,
+    );
+  });
+
   it('gives the whole command that takes over a cluster which replaced another', () => {
     const message =
       'It is left alone. To take it over, annotate mooring.dev/accept-identity=2026-11-21T10:00:00.000Z, but there is "b"';
