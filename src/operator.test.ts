@@ -69,7 +69,7 @@ test('createOperator() is ready once every collection is listed, and says what i
   };
   const { operator, stop, running, leads } = anOperator({ clock, api });
   await clock.advance(5_000);
-  expect(operator.notReady()).toMatch(/secrets$/);
+  expect(operator.notReady()).toMatch(/ secrets: Connection refused$/);
   expect(await leads()).toBe(false);
   link.up = true;
   await clock.advance(60_000);

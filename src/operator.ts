@@ -7,6 +7,7 @@ import { DATABASE_SPACES } from './kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from './kinds/databaseuser/resource.ts';
 import { actingUnder, type OwnLease } from './operator/acting.ts';
 import { createControllers } from './operator/controllers.ts';
+import { FirstLists } from './operator/first-lists.ts';
 import { firstLook } from './operator/first-look.ts';
 import { Gauges, observedAt } from './operator/gauges.ts';
 import { collectionsOf, createInformers, type Informers } from './operator/informers.ts';
@@ -46,7 +47,8 @@ export function createOperator(given: OperatorDependencies): Operator {
   const { clock, log } = given;
   const login = new RefusedLogin(clock);
   // They only read, so no fence stops them.
-  const informers = createInformers({ ...given, onWatchFailure: login.failed.bind(login) });
+  const firstLists = new FirstLists();
+  const informers = createInformers({ ...given, firstLists, onWatchFailure: login.failed.bind(login) });
   const acting = actingUnder(given.lease, given, informers);
   const { fence } = acting;
   const fenced: ControllerDependencies = {
@@ -120,8 +122,8 @@ export function createOperator(given: OperatorDependencies): Operator {
     notReady() {
       const noLogin = login.problem(collections.map(({ plural }) => plural));
       if (noLogin !== undefined) return noLogin;
-      const waiting = collections.filter(({ informer }) => !informer.hasSynced());
-      if (waiting.length > 0) return `Waiting for the first list of ${waiting.map(({ plural }) => plural).join(', ')}`;
+      const waiting = firstLists.waiting(collections);
+      if (waiting !== undefined) return waiting;
       if (looking) return 'Waiting for the first look at the spaces';
       const refused = leading ? undefined : acting.refused();
       return refused === undefined ? undefined : `Waiting for its Lease: ${refused}`;

@@ -5,7 +5,7 @@ test.each([
   ['mooring.dev/paused', 'true'],
   ['mooring.dev/paused', 'false'],
   ['mooring.dev/paused', ''],
-  ['mooring.dev/abandon', 'true'],
+  ['mooring.dev/abandon', 'false'],
   ['mooring.dev/reconcile-at', 'now'],
   ['mooring.dev/rotate-at', '1'],
   ['mooring.dev/accept-identity', '2026-11-20T10:00:00Z'],
@@ -63,4 +63,16 @@ test('mistakesIn() reports several, one after the other', () => {
   expect(mistakesIn('Database', { annotations })).toBe(
     'Annotation mooring.dev/abandon is "yes", which means nothing: write "true". Annotation mooring.dev/pause means nothing: write mooring.dev/paused if that is meant. Annotation mooring.dev/abandn means nothing: write mooring.dev/abandon if that is meant',
   );
+});
+
+const AHEAD =
+  'Annotation mooring.dev/abandon is "true", so deleting this object removes only the object, and leaves everything in the cloud and on servers as it is, whatever the spec says about deletion. Unless that is meant, remove the annotation: kubectl annotate databaseuser.mooring.dev app --namespace=shop mooring.dev/abandon-';
+
+test.each([
+  ['is not being deleted', undefined, AHEAD],
+  ['is being deleted', '2026-11-20T10:00:00Z', undefined],
+])('mistakesIn() says what abandoning does to an object that %s', (_, deletionTimestamp, says) => {
+  const metadata = { name: 'app', namespace: 'shop', annotations: { 'mooring.dev/abandon': 'true' } };
+  const deletion = deletionTimestamp === undefined ? {} : { deletionTimestamp };
+  expect(mistakesIn('DatabaseUser', { ...metadata, ...deletion })).toBe(says);
 });

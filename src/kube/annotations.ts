@@ -1,6 +1,7 @@
 import { GROUP, isOfGroup } from '../base/group.ts';
 import { nearest } from '../base/nearest.ts';
-import type { ObjectKey, ObjectMeta } from './object.ts';
+import { type KubeObject, keyOf, type ObjectKey, type ObjectMeta } from './object.ts';
+import type { Untold } from './untold.ts';
 
 /* What a person tells the operator about an object of any kind, besides its spec. */
 
@@ -12,6 +13,12 @@ export const RECONCILE_AT = `${GROUP}/reconcile-at`;
 export const ABANDON = `${GROUP}/abandon`;
 /** The end of messages about an object whose deletion waits for something. */
 export const LET_GO = `To remove only this object, annotate ${ABANDON}=true`;
+
+/** What people hear when an object was abandoned. */
+export const ABANDONED: Untold = {
+  reason: 'Abandoned',
+  message: `Annotation ${ABANDON} is "true", so only this object is removed: what it stands for stays as it is, and Mooring does nothing more about it`,
+};
 
 /* For some kinds only: */
 
@@ -28,8 +35,33 @@ const ONLY_FOR: Readonly<Record<string, readonly string[]>> = {
   [ACCEPT_IDENTITY]: ['DatabaseCluster'],
 };
 
-/** Returns a text for people about annotations that seem to be meant for Mooring but have no effect; undefined if there are none. */
-export function mistakesIn(kind: string, { annotations = {} }: Pick<ObjectMeta, 'annotations'>): string | undefined {
+type Annotated = Pick<ObjectMeta, 'annotations'> &
+  Partial<Pick<ObjectMeta, 'name' | 'namespace' | 'deletionTimestamp'>>;
+
+/** Returns a text for people about annotations that do not do what they seem to be meant for; undefined if there are none. */
+export function mistakesIn(kind: string, metadata: Annotated): string | undefined {
+  const mistakes = warningsOf(kind, metadata);
+  return mistakes.length === 0 ? undefined : mistakes.map(({ message }) => message).join('. ');
+}
+
+function warningsOf(kind: string, metadata: Annotated): readonly Untold[] {
+  const [ignored, disarmed] = [ignoredIn(kind, metadata), disarmedBy(kind, metadata)];
+  return [
+    ...(ignored === undefined ? [] : [{ reason: 'AnnotationIgnored', message: ignored }]),
+    ...(disarmed === undefined ? [] : [{ reason: 'AbandonedWhenDeleted', message: disarmed }]),
+  ];
+}
+
+/** About an annotation for an object that is being deleted, set before: the deletion would then look like any other. */
+function disarmedBy(kind: string, metadata: Annotated): string | undefined {
+  const { annotations, deletionTimestamp, name = '', namespace = '' } = metadata;
+  if (annotations?.[ABANDON] !== 'true' || deletionTimestamp !== undefined) return undefined;
+  const undo = `kubectl annotate ${kind.toLowerCase()}.${GROUP} ${name} --namespace=${namespace} ${ABANDON}-`;
+  return `Annotation ${ABANDON} is "true", so deleting this object removes only the object, and leaves everything in the cloud and on servers as it is, whatever the spec says about deletion. Unless that is meant, remove the annotation: ${undo}`;
+}
+
+/** About annotations that seem to be meant for Mooring but have no effect. */
+function ignoredIn(kind: string, { annotations = {} }: Annotated): string | undefined {
   const values = [PAUSED, ABANDON].flatMap((name) => {
     const value = annotations[name] ?? '';
     return ['', 'true', 'false'].includes(value)
@@ -56,15 +88,18 @@ function uselessness(kind: string, name: string, names: readonly string[]): stri
 
 /** What was reported for which object, so that each mistake is reported once while it lasts. */
 export class Mistakes {
-  readonly #told = new Map<ObjectKey, string>();
+  /** By reason. */
+  readonly #told = new Map<ObjectKey, ReadonlyMap<string, string>>();
 
-  /** Returns what to report now; undefined: nothing. */
-  news(key: ObjectKey, kind: string, metadata: ObjectMeta): string | undefined {
-    const mistakes = mistakesIn(kind, metadata);
-    if (mistakes === this.#told.get(key)) return undefined;
-    if (mistakes === undefined) this.#told.delete(key);
-    else this.#told.set(key, mistakes);
-    return mistakes;
+  /** Reports what is new. Somebody who believes that the object is paused, or protected, must hear that it is not. */
+  tell(kind: string, object: KubeObject | undefined, report: (object: KubeObject, news: Untold) => void): void {
+    if (object === undefined) return;
+    const key = keyOf(object);
+    const told = this.#told.get(key);
+    const warnings = warningsOf(kind, object.metadata);
+    if (warnings.length === 0) this.#told.delete(key);
+    else this.#told.set(key, new Map(warnings.map(({ reason, message }) => [reason, message])));
+    for (const news of warnings) if (told?.get(news.reason) !== news.message) report(object, news);
   }
 
   forget(key: ObjectKey): void {

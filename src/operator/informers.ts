@@ -6,6 +6,7 @@ import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { type AnyObject, CONFIG_MAPS, isNotFound, KubeError, type Resource, SECRETS } from '../kube/api.ts';
 import { type KubeObject, LAST_APPLIED, withoutManagedFields } from '../kube/object.ts';
 import { Informer, type InformerOptions } from '../runtime/informer.ts';
+import { absentIsEmpty, type FirstLists } from './first-lists.ts';
 import { SecretReads } from './secret-reads.ts';
 
 /** Each namespace's watch asks for a missing CRD twice a minute: one line in this time is enough. */
@@ -28,6 +29,8 @@ export type InformerDependencies = Pick<InformerOptions<AnyObject>, 'api' | 'clo
   readonly log: { warn(fields: object, message: string): void };
   /** Called when a list or watch of the collection failed. Returns whether to log that. */
   readonly onWatchFailure: (plural: string, error: unknown) => boolean;
+  /** Hears why a list has not come yet. */
+  readonly firstLists?: Pick<FirstLists, 'failed'> | undefined;
 };
 
 export function createInformers(dependencies: InformerDependencies): Informers {
@@ -46,7 +49,8 @@ export function createInformers(dependencies: InformerDependencies): Informers {
 /** Any of the informers, by the plural name of what it lists. */
 export interface Collection {
   readonly plural: string;
-  readonly informer: Pick<Informer<AnyObject>, 'run' | 'synced' | 'hasSynced'> & {
+  readonly informer: Pick<Informer<AnyObject>, 'run' | 'synced'> & {
+    readonly unsynced: ReadonlySet<string | undefined>;
     readonly store: { readonly size: number };
   };
 }
@@ -68,7 +72,7 @@ function informer<T extends AnyObject>(
   resource: Resource,
   transform: (object: AnyObject) => T,
 ): Informer<T> {
-  const { log, clock, onWatchFailure } = dependencies;
+  const { api, log, clock, onWatchFailure, firstLists } = dependencies;
   let missingToldMs = Number.NEGATIVE_INFINITY;
   const isTold = (error: unknown) => {
     if (!isNotFound(error)) return false;
@@ -77,23 +81,27 @@ function informer<T extends AnyObject>(
     missingToldMs = now;
     return false;
   };
-  return new Informer({
+  const made: Informer<T> = new Informer({
     ...dependencies,
     resource,
     metadataOnly: resource === SECRETS || resource === CONFIG_MAPS,
     transform,
-    onFailure: (error, retryInMs) => {
+    onFailure: (error, retryInMs, namespace) => {
+      const hint = hintOf(error, resource, namespace);
+      firstLists?.failed(resource.plural, namespace, hint);
+      void absentIsEmpty(api, made, namespace, error);
       if (!onWatchFailure(resource.plural, error) || isTold(error)) return;
       log.warn(
-        { resource: resource.plural, retryInMs: Math.round(retryInMs) },
-        `Cannot watch ${resource.plural}, trying again: ${hintOf(error, resource)}`,
+        { resource: resource.plural, namespace, retryInMs: Math.round(retryInMs) },
+        `Cannot watch ${resource.plural}, trying again: ${hint}`,
       );
     },
   });
+  return made;
 }
 
 /** Returns what a person can do about a watch that fails. */
-function hintOf(error: unknown, resource: Resource): string {
+function hintOf(error: unknown, resource: Resource, namespace: string | undefined): string {
   const message = messageOf(error).trim();
   if (!(error instanceof KubeError)) return message;
   if (isNotFound(error))
@@ -102,7 +110,11 @@ function hintOf(error: unknown, resource: Resource): string {
     return `the API server does not accept this operator's login (401): its token is wrong or has expired, so give it a new one. The same failure of other kinds is not logged`;
   if (error.status === 403) {
     const otherwise = resource === SECRETS ? ', or start it with --secrets=get' : '';
-    return `${message}: the operator lacks a right, see its roles in deploy/base/rbac.yaml${otherwise}`;
+    const role =
+      namespace === undefined
+        ? ''
+        : `. If namespace ${namespace} was deleted, its Role went with it: take it out of --namespaces`;
+    return `${message} (403): the operator lacks a right, see its roles in deploy/base/rbac.yaml${otherwise}${role}`;
   }
   return message;
 }

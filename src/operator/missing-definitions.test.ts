@@ -79,7 +79,9 @@ test('createOperator() says which CRD is missing and how to install it, and begi
   const { clock, operator, warnings, install, reason, end } = await anOperatorWithoutClusters();
   await clock.advance(300_000);
   expect(warnings()[0]).toBe(HINT);
-  expect(operator.notReady()).toBe('Waiting for the first list of databaseclusters');
+  expect(operator.notReady()).toBe(
+    `Waiting for the first list of databaseclusters in namespaces shop, store: ${HINT.slice(HINT.indexOf('the API server'))}`,
+  );
   expect([operator.acts(), reason()]).toEqual([false, undefined]);
   install();
   // The longest pause between two attempts.

@@ -56,6 +56,27 @@ test('Wiring makes an Event for what an object leaves behind, however often it h
   expect(told).toContain('Warning ClusterLeft');
 });
 
+test('Wiring says once what an object leaves behind, however often its passes end without letting it go, and again what is new', async () => {
+  const { api, clock, informers, wiring, logged } = aWiring();
+  const stop = new AbortController();
+  void informers.clusters.run(stop.signal);
+  const warn = wiring.warn('DatabaseCluster', 'ClusterLeft', informers.clusters);
+  const tell = async (...messages: readonly string[]) => {
+    const { metadata } = await api.create(DATABASE_CLUSTERS, 'shop', cluster({}, {}, 'orders'));
+    await clock.settle();
+    for (const message of messages) warn('shop/orders', message);
+    await clock.advance(1_000);
+    const events = api.all(EVENTS).length;
+    await api.delete(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' }, { uid: metadata.uid });
+    await clock.settle();
+    return events;
+  };
+  expect(await tell('It stays', 'It stays', 'It is not shown', 'It is not shown')).toBe(2);
+  expect(await tell('It is not shown')).toBe(3);
+  stop.abort();
+  expect(logged.map((line) => JSON.parse(line).msg)).toEqual(['It stays', 'It is not shown', 'It is not shown']);
+});
+
 test('Wiring counts drift that was reverted, even for an object that is gone, and logs which cluster was left', async () => {
   const { api, clock, informers, wiring, metrics, logged } = aWiring();
   const onDrift = wiring.driftCorrected('DatabaseCluster', informers.clusters);

@@ -158,9 +158,16 @@ export class Wiring {
     };
   }
 
-  /** For a kind's world: warns that an object goes while what it stood for may stay. */
+  /** For a kind's world: warns, once, that an object goes while what it stood for may stay. */
   warn(kind: string, reason: string, source: Informer<KubeObject>) {
+    /** While a finalizer cannot be removed, each pass comes to the same. */
+    const told = new Map<ObjectKey, string>();
+    source.onChange((key, before, after) => {
+      if (before?.metadata.uid !== after?.metadata.uid) told.delete(key);
+    });
     return (key: ObjectKey, message: string): void => {
+      if (told.get(key) === message) return;
+      if (source.store.get(key) !== undefined) told.set(key, message);
       // No Event can be created in a namespace that is being deleted.
       this.#dependencies.log.warn({ kind, ...splitKey(key), reason }, message);
       const object = source.store.get(key);

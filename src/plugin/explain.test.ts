@@ -90,6 +90,13 @@ describe('explainText()', () => {
     expect(explanationOf({ items: [item], hidden: new Set() }, item)).toMatchObject({ mistakes: [mistake] });
   });
 
+  it('says of an object that is not being deleted, but would be abandoned, how to undo that', () => {
+    const item = anItem('DatabaseCluster', 'shop/orders', { annotations: { 'mooring.dev/abandon': 'true' } });
+    expect(explain(item)).toMatch(
+      /^Annotations\n {2}Annotation mooring.dev\/abandon is "true", so deleting this object removes only .* kubectl annotate databasecluster.mooring.dev orders --namespace=shop mooring.dev\/abandon-$/m,
+    );
+  });
+
   it('gives the whole command that takes over a cluster which replaced another', () => {
     const message =
       'It is left alone. To take it over, annotate mooring.dev/accept-identity=2026-11-21T10:00:00.000Z, but there is "b"';
@@ -190,7 +197,7 @@ Deletion
     const item = anItem('DatabaseUser', 'shop/app', { generation: 2, deleted: true, finalizers, ready: works });
     const patch = `kubectl patch databaseuser.mooring.dev app --namespace shop --type=merge --patch='{"metadata":{"finalizers":[]}}'`;
     expect(explain(item)).toContain(`
-  If no operator will run here again, this removes the object, and leaves what it stands for as it is: ${patch}
+  If no operator will act here again, this removes the object, and leaves what it stands for as it is: ${patch}
 `);
     const soon = Date.parse('2026-11-21T10:30:59Z');
     expect(explainText({ items: [item], hidden: new Set() }, item, soon, styleFor(false))).not.toContain(
@@ -251,6 +258,21 @@ Deletion
       deletedAt: '2026-11-21T10:30:00Z',
       finalizers: ['mooring.dev/cluster', 'example.com/audit'],
     });
+  });
+
+  it.each([
+    ['may have no effect', ['Unknown', 'KubernetesForbidden', 'Cannot patch it'], 1],
+    ['has no effect', ['True', 'Running', 'It runs'], 0],
+    [undefined, ['Unknown', 'CloudUnreachable', 'Cannot destroy it'], 1],
+  ] as const)('says that abandoning an object %s without rights: Ready was %s', (says, ready, observedGeneration) => {
+    const item = anItem('DatabaseCluster', 'shop/orders', {
+      deleted: true,
+      finalizers: ['mooring.dev/cluster'],
+      ready,
+      status: { observedGeneration },
+    });
+    const line = /abandon=true\n {2}That (.*) while no operator runs, or it lacks a right in this namespace: .*Role/;
+    expect(line.exec(explain(item))?.[1]).toBe(says);
   });
 
   it('does not say that a failed pass had no answer, as it may have asked nothing', () => {

@@ -105,12 +105,14 @@ function deletionLines(reached: Reached, item: Item, nowMs: number): readonly st
     lines.push(
       `Mooring holds it until its work there is done. To remove it at once, and leave what it stands for as it is: ${abandon}`,
     );
+    const lacksRight = readinessOf(item).reason === FORBIDDEN;
+    if (isLeft || lacksRight) lines.push(`That ${lacksRight ? 'may have' : 'has'} no effect while ${NO_RIGHTS}`);
   }
   if (isHeld && isLeft) {
     const patch = JSON.stringify({ metadata: { finalizers: others } });
     const release = command('patch', reached, item, `--type=merge --patch='${patch}'`);
     lines.push(
-      `If no operator will run here again, this removes the object, and leaves what it stands for as it is: ${release}`,
+      `If no operator will act here again, this removes the object, and leaves what it stands for as it is: ${release}`,
     );
   }
   if (others.length > 0) lines.push(`Held by others, not by Mooring: ${others.join(', ')}`);
@@ -118,6 +120,11 @@ function deletionLines(reached: Reached, item: Item, nowMs: number): readonly st
 }
 
 const LEFT_MS = 60_000;
+
+/** The reason if the operator lacks a right but may write the status. */
+const FORBIDDEN = 'KubernetesForbidden';
+const NO_RIGHTS =
+  'no operator runs, or it lacks a right in this namespace: deleting a namespace also deletes the Role in it. Grant it again first';
 
 /** The time since the last change of the status; the reason may have changed since. */
 function lasting(item: Item, nowMs: number): string {

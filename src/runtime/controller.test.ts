@@ -40,6 +40,20 @@ test('Controller reports a meaningless annotation once, and goes on', async () =
   expect(told()).toHaveLength(2);
 });
 
+test('Controller reports once that an object is going to be abandoned, beside what has no effect', async () => {
+  const { create, change, events } = await aController();
+  await create('a');
+  const annotate = (annotations: Readonly<Record<string, string | null>>) => change('a', { metadata: { annotations } });
+  const told = () => events.filter((event) => ['AnnotationIgnored', 'AbandonedWhenDeleted'].includes(event));
+  await annotate({ 'mooring.dev/abandon': 'true' });
+  await annotate({ 'mooring.dev/paused': 'True' });
+  await annotate({ other: 'x' });
+  expect(told()).toEqual(['AbandonedWhenDeleted', 'AnnotationIgnored']);
+  await annotate({ 'mooring.dev/abandon': null });
+  await annotate({ 'mooring.dev/abandon': 'true' });
+  expect(told()).toEqual(['AbandonedWhenDeleted', 'AnnotationIgnored', 'AbandonedWhenDeleted']);
+});
+
 test('Controller reports a meaningless annotation again if another object of the same name has it', async () => {
   const { api, clock, events } = await aController();
   const metadata = { name: 'a', annotations: { 'mooring.dev/paused': 'True' } };

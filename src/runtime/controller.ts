@@ -224,13 +224,6 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     this.#kind.forget(key, why);
   }
 
-  /** Somebody who believes that the object is paused must hear that it is not. */
-  #tellOfMistakes(key: ObjectKey, log: PlainLog): void {
-    const object = this.#informer.store.get(key);
-    const message = object && this.#mistakes.news(key, this.#kind.definition.kind, object.metadata);
-    if (object && message !== undefined) this.#warn(object, { reason: 'AnnotationIgnored', message }, log);
-  }
-
   /** Reports what no condition does. */
   #warn(object: KubeObject, { reason, message }: Untold, log: PlainLog): void {
     log.warn({ reason }, message);
@@ -238,7 +231,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   #pass(key: ObjectKey, log: PlainLog, signal: AbortSignal): Promise<Outcome> {
-    this.#tellOfMistakes(key, log);
+    const tell = (object: KubeObject, news: Untold) => this.#warn(object, news, log);
+    this.#mistakes.tell(this.#kind.definition.kind, this.#informer.store.get(key), tell);
     return reconcile(
       this.#kind,
       {

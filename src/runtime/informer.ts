@@ -22,7 +22,7 @@ export class Informer<T extends AnyObject> {
   readonly #options: InformerOptions<T>;
   readonly #handlers: StoreChange<T>[] = [];
   /** Scopes whose first list has not ended. */
-  readonly #unsynced: Set<string | undefined>;
+  readonly unsynced: Set<string | undefined>;
   /** By scope, the list that is under way. */
   readonly #listings = new Map<string | undefined, ListUnderWay<T>>();
   readonly #synced = Promise.withResolvers<void>();
@@ -32,11 +32,11 @@ export class Informer<T extends AnyObject> {
     this.#options = options;
     // An error of one handler is reported as a failure of the watch. The others must hear of the change now: it is not reported again.
     this.store = new Store((...change) => forAll(this.#handlers, (handler) => handler(...change)));
-    this.#unsynced = new Set(options.namespaces ?? [undefined]);
+    this.unsynced = new Set(options.namespaces ?? [undefined]);
   }
 
   hasSynced(): boolean {
-    return this.#unsynced.size === 0;
+    return this.unsynced.size === 0;
   }
 
   onChange(handler: StoreChange<T>): void {
@@ -52,11 +52,12 @@ export class Informer<T extends AnyObject> {
   /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const follow = (namespace: string | undefined) =>
-      runReflector({ ...this.#options, namespace, onEvent: (event) => this.#handle(namespace, event) }, signal);
+      runReflector({ ...this.#options, namespace, onEvent: (event) => this.take(namespace, event) }, signal);
     await Promise.all((this.#options.namespaces ?? [undefined]).map(follow));
   }
 
-  async #handle(namespace: string | undefined, event: ReflectorEvent<T>): Promise<void> {
+  /** Takes in what a reflector reports, or somebody who knows that there is nothing to list. */
+  async take(namespace: string | undefined, event: ReflectorEvent<T>): Promise<void> {
     switch (event.type) {
       case 'listing':
         this.#listings.set(namespace, new ListUnderWay(event.isNewest, this.#listings.get(namespace)));
@@ -72,7 +73,7 @@ export class Informer<T extends AnyObject> {
         this.#listings.delete(namespace);
         const isOurs = (key: ObjectKey) => namespace === undefined || splitKey(key).namespace === namespace;
         await this.store.retain(event.keys, isOurs);
-        if (this.#unsynced.delete(namespace) && this.hasSynced()) this.#synced.resolve();
+        if (this.unsynced.delete(namespace) && this.hasSynced()) this.#synced.resolve();
         return;
       }
       case 'deleted':

@@ -89,6 +89,20 @@ test('reconcile() reports that preparing to abandon an object has failed', async
   expect(toy.object().metadata.finalizers).toEqual([TOY_FINALIZER]);
 });
 
+test('reconcile() says that it has abandoned an object, but not before it has', async () => {
+  const toy = aToy({});
+  await toy.create({ finalizers: [TOY_FINALIZER, 'a/b'], annotations: { [ABANDON]: 'true' }, status: { size: 1 } });
+  await toy.markDeleted();
+  const patch = toy.api.patch.bind(toy.api);
+  toy.api.patch = () => Promise.reject(new KubeError('Cannot patch toys: forbidden', { status: 403 }));
+  await expect(toy.reconcile()).rejects.toThrow('forbidden');
+  const told = () => toy.log.filter((line) => line === 'untold Abandoned').length;
+  expect(told()).toBe(0);
+  toy.api.patch = patch;
+  for (let pass = 0; pass < 2; pass++) await toy.reconcile();
+  expect([told(), toy.object().metadata.finalizers]).toEqual([1, ['a/b']]);
+});
+
 test.each(['hold', 'own', 'release'] as const)(
   'reconcile() reports that it may not change the finalizers, to %s',
   async (what) => {

@@ -155,7 +155,7 @@ test('reconcile() releases an abandoned object without looking outside', async (
   await toy.create({ finalizers: ['mooring.dev/toy'], annotations: { [ABANDON]: 'true' }, status: { size: 1 } });
   await toy.markDeleted();
   await toy.reconcile();
-  expect([toy.exists(), toy.log]).toEqual([false, []]);
+  expect([toy.exists(), toy.log]).toEqual([false, ['untold Abandoned']]);
 });
 
 test('reconcile() ignores the annotation on an object that is not being deleted', async () => {

@@ -7,7 +7,7 @@
 
 import type { Clock } from '../base/clock.ts';
 import { TransientError } from '../base/errors.ts';
-import { ABANDON, isAsked, isPaused, PAUSED, RECONCILE_AT } from '../kube/annotations.ts';
+import { ABANDON, ABANDONED, isAsked, isPaused, PAUSED, RECONCILE_AT } from '../kube/annotations.ts';
 import { isConflict, isNotFound, type KubeApi, KubeError } from '../kube/api.ts';
 import { type ConditionUpdate, findStatusCondition, isStatusConditionTrue, setConditions } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
@@ -45,7 +45,7 @@ export interface ReconcileContext {
   readonly written: (object: KubeObject) => void;
   /** Called after the status was written, with Ready before and after. */
   readonly onReady: (object: KubeObject, before: ConditionUpdate | undefined, after: ConditionUpdate) => void;
-  /** Called if the status could not be written in full, so that it does not say everything. */
+  /** Called with what the status does not say: it could not be written in full, or the object is gone. */
   readonly onUntold: (object: KubeObject, untold: Untold) => void;
   /** Called before each step; the description is for people. */
   readonly onStep: (description: string, step: unknown) => void;
@@ -131,8 +131,11 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const deleting = metadata.deletionTimestamp !== undefined;
     if (deleting) {
       if (!this.#hasFinalizer()) return { next: 'settled', requeueAfterMs: undefined };
-      if (metadata.annotations?.[ABANDON] === 'true')
-        return this.#setFinalizer(false, () => kind.abandon?.({ metadata, status }));
+      if (metadata.annotations?.[ABANDON] === 'true') {
+        const outcome = await this.#setFinalizer(false, () => kind.abandon?.({ metadata, status }));
+        if (outcome.next === 'settled') this.#context.onUntold(this.#object, ABANDONED);
+        return outcome;
+      }
       if (!kind.holds(status)) return this.#setFinalizer(false);
     }
 

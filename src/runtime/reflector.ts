@@ -46,7 +46,7 @@ export interface ReflectorOptions<T> {
   /** If it returns a promise, nothing more is read until that resolves. */
   readonly onEvent: (event: ReflectorEvent<T>) => void | Promise<void>;
   /** A step failed. The next one comes after `retryInMs`, or later if the API has reflectors take turns. */
-  readonly onFailure: (error: unknown, retryInMs: number) => void;
+  readonly onFailure: (error: unknown, retryInMs: number, namespace: string | undefined) => void;
 }
 
 /** client-go's Reflector: 0.8 s doubled up to 30 s. But each phase has its own, so that failing watches do not delay a list. */
@@ -64,7 +64,7 @@ const HEALTHY_MS = 120_000;
 const SILENT_MS = 120_000;
 
 export async function runReflector<T>(options: ReflectorOptions<T>, signal: AbortSignal): Promise<void> {
-  const { clock, random } = options;
+  const { clock, random, namespace } = options;
   let state: Listing | Watching = { phase: 'list', notOlderThan: undefined, by: 'stream' };
   let failures = { list: 0, watch: 0 };
   /** Unanswered requests, while others were answered, since one of this reflector's own was. */
@@ -95,7 +95,7 @@ export async function runReflector<T>(options: ReflectorOptions<T>, signal: Abor
     if (state.phase === 'watch' && broken >= RELIST_AFTER)
       state = { phase: 'list', notOlderThan: state.resourceVersion, by: 'stream' };
     const delayMs = Math.max(asked, backoffMs(BACKOFF, attempt, random));
-    if (error !== undefined || state.phase === 'list') options.onFailure(error ?? new Error(ENDED), delayMs);
+    if (error !== undefined || state.phase === 'list') options.onFailure(error ?? new Error(ENDED), delayMs, namespace);
     await sleep(clock, delayMs, signal);
   }
 }

@@ -84,6 +84,7 @@ const cases: readonly Case[] = [
       ['Unknown', 'AdminLoginLost'],
       ['False', 'AdminLoginLost'],
       ['False', 'AdminLoginRefused'],
+      ['False', 'AdminLoginUnpublished'],
     ] as const
   ).map(([status, reason]) => ({
     name: `tells nothing about a login that is lost, but was replaced (${status}, ${reason})`,

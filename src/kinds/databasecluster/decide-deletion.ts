@@ -11,6 +11,7 @@ import {
   type ClusterDecision,
   clusterConditions,
   shown,
+  UNPUBLISHED,
   unobserved,
   untilBelieved,
   wasDestroyed,
@@ -191,8 +192,8 @@ function tellLeft(subject: ClusterSubject, seen: SpaceSeen, end: string): readon
   return [{ do: 'TellLeft', id, message }];
 }
 
-/** Reasons of CredentialsSecured: no login works that is known, and so not the one that new clusters come with either. */
-const REFUSED: ReadonlySet<string> = new Set(['AdminLoginRefused', 'AdminLoginLost']);
+/** Reasons of CredentialsSecured with which the login that new clusters come with does not work either. */
+const REFUSED: ReadonlySet<string> = new Set(['AdminLoginRefused', 'AdminLoginLost', UNPUBLISHED]);
 
 /** The cluster stays, and whoever knows the login that new clusters come with may sign in: somebody must hear that. */
 function tellFactoryLogin(subject: ClusterSubject): readonly ClusterStep[] {

@@ -99,6 +99,9 @@ function workedBefore(secretName: string): string {
   return `The login in Secret "${secretName}" worked when it was last tried, and the one that new clusters come with did not; it is tried again when the cluster runs`;
 }
 
+/** Reason if the login that new clusters come with is refused, and the one that works is not in its Secret yet. */
+export const UNPUBLISHED = 'AdminLoginUnpublished';
+
 /** Reason if no Secret holds the login any more. */
 const LOST = 'AdminLoginLost';
 

@@ -16,6 +16,7 @@ type Tried = Extract<LoginObservation, { login: 'tried' }>;
 
 const fresh = aCluster().owned();
 const healthy = aCluster().healthy();
+const unpublished = healthy.withCondition('CredentialsSecured', 'False', 'AdminLoginUnpublished');
 
 const replacing: readonly { name: string; found: Partial<Tried>; step: ClusterStep }[] = [
   {
@@ -120,6 +121,21 @@ describe('decideLogin()', () => {
     expect(outline(decision)).toMatchObject({ ready: 'Unknown SecuringCredentials', summary: 'Reconciling' });
     expect(conditionOf(decision, 'CredentialsSecured')?.status).toBe('False');
   });
+
+  it.each([
+    ['was refused before', healthy, undefined, 'AdminLoginUnpublished'],
+    ['was refused before the last pass', unpublished, undefined, 'AdminLoginUnpublished'],
+    ['is refused', fresh, false, 'AdminLoginUnpublished'],
+    ['works again', unpublished, true, 'SecuringCredentials'],
+    ['was never tried', fresh, undefined, 'SecuringCredentials'],
+  ])(
+    'says of a login whose Secret is gone whether the one that new clusters come with may work: it %s',
+    (_what, given, factoryAlive, reason) => {
+      const { seen } = anObservation().tried({ working: 'held', factoryAlive, secretVersion: undefined });
+      const secured = conditionOf(decideCluster(given.subject, seen, NOW_MS), 'CredentialsSecured');
+      expect(secured).toMatchObject({ status: 'False', reason });
+    },
+  );
 
   it.each(refused)('$name', ({ given, found, reason, isAvailable = false }) => {
     const seen = anObservation().tried({ factoryAlive: undefined, ...found });

@@ -17,6 +17,7 @@ import {
   factoryLoginRetired,
   loginWorks,
   type Rule,
+  UNPUBLISHED,
   type VerifiedLogin,
   verifiedLogin,
 } from '../present.ts';
@@ -184,7 +185,8 @@ function replacing(
   if (isRotation(subject, login)) return inOrder(subject, seen);
   // What applications read stops working once the server has the new password, and where that will be is not published yet.
   if (isMove(subject, login)) return [...underReplacement(seen, doing), ...clusterConditions(subject, seen)];
-  const told = { secured: notSecured(doing), available: answering(seen) };
+  const secured = isRetired(subject, login) ? notPublished(doing) : notSecured(doing);
+  const told = { secured, available: answering(seen) };
   return [...underReplacement(seen, doing), ...clusterConditions(subject, seen, told)];
 }
 
@@ -298,6 +300,18 @@ function unreachable(
     mayPass: !heldBack && status.credentials?.endpoint === seen.endpoint,
     retry: 'soon',
   };
+}
+
+/** Whether nothing but the publication of a login that works is missing. */
+function isRetired({ status }: ClusterSubject, { factoryAlive }: TriedLogin): boolean {
+  if (factoryAlive !== undefined) return !factoryAlive;
+  const before = findStatusCondition(status.conditions, 'CredentialsSecured');
+  return before?.status === 'True' || before?.reason === UNPUBLISHED;
+}
+
+function notPublished(doing: string): ConditionUpdate {
+  const message = `The login that new clusters come with does not work, and the one that works is not published yet: ${doing}`;
+  return { type: 'CredentialsSecured', status: 'False', reason: UNPUBLISHED, message };
 }
 
 function notSecured(doing: string): ConditionUpdate {

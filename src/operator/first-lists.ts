@@ -1,0 +1,75 @@
+import { type AnyObject, isForbidden, type KubeApi, NAMESPACES } from '../kube/api.ts';
+import type { Informer } from '../runtime/informer.ts';
+
+/** More are only counted: all of perhaps a hundred namespaces may wait for the same. */
+const MOST_NAMED = 3;
+
+/** A collection, by its plural name, and the namespaces whose first list has not come; undefined: all namespaces. */
+interface Listed {
+  readonly plural: string;
+  readonly informer: { readonly unsynced: ReadonlySet<string | undefined> };
+}
+
+/** Why first lists have not come yet. */
+export class FirstLists {
+  /** By collection and namespace: what a person can know of the last failure. */
+  readonly #causes = new Map<string, string>();
+
+  failed(plural: string, namespace: string | undefined, cause: string): void {
+    this.#causes.set(keyOf(plural, namespace), cause);
+  }
+
+  /** Returns what is waited for, where, and why; undefined: all lists have come. */
+  waiting(collections: readonly Listed[]): string | undefined {
+    const plurals = new Map<string | undefined, string[]>();
+    for (const { plural, informer } of collections)
+      for (const namespace of informer.unsynced) plurals.set(namespace, [...(plurals.get(namespace) ?? []), plural]);
+    /** Namespaces that wait for the same. */
+    const alike = new Map<string, { readonly what: string; readonly why: string; readonly where: string[] }>();
+    for (const [namespace, missing] of plurals) {
+      const cause = missing.flatMap((plural) => this.#causes.get(keyOf(plural, namespace)) ?? [])[0];
+      const what = missing.join(', ');
+      const why = cause === undefined ? '' : `: ${cause}`;
+      const group = alike.get(`${what}${why}`) ?? { what, why, where: [] };
+      alike.set(`${what}${why}`, group);
+      if (namespace !== undefined) group.where.push(namespace);
+    }
+    if (alike.size === 0) return undefined;
+    // What nothing is known of comes by itself, most likely.
+    const groups = [...alike.values()].toSorted((one, other) => Number(one.why === '') - Number(other.why === ''));
+    const texts = groups.slice(0, MOST_NAMED).map(({ what, why, where }) => `${what}${placeWords(where)}${why}`);
+    const more = groups.slice(MOST_NAMED).flatMap(({ where }) => where).length;
+    return `Waiting for the first list of ${texts.join('. Also of ')}${more === 0 ? '' : `. Namespaces not named here: ${more}`}`;
+  }
+}
+
+function placeWords(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const named = names.slice(0, MOST_NAMED).join(', ');
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return ` in namespace${names.length === 1 ? '' : 's'} ${named}${more}`;
+}
+
+function keyOf(plural: string, namespace: string | undefined): string {
+  return `${plural} ${namespace ?? ''}`;
+}
+
+/**
+ * The first list of a namespace was refused: if there is no such namespace, it counts as empty, so that it does not hold up the others.
+ * Whatever comes into it later has nothing yet. One that exists does not count as empty, even if it is being deleted: as long as our
+ * finalizers hold objects in it, they may have a cluster, a username or a Secret, or need a space or a cluster that is elsewhere. Nothing
+ * may be done for another object as if they did not.
+ */
+export async function absentIsEmpty<T extends AnyObject>(
+  api: Pick<KubeApi, 'get'>,
+  informer: Pick<Informer<T>, 'unsynced' | 'store' | 'take'>,
+  namespace: string | undefined,
+  error: unknown,
+): Promise<void> {
+  if (namespace === undefined || !isForbidden(error) || !informer.unsynced.has(namespace)) return;
+  // Without the right to read it, nobody knows.
+  const found = await api.get(NAMESPACES, { name: namespace }).catch(() => null);
+  // What a list brought meanwhile stays.
+  if (found === undefined && informer.unsynced.has(namespace))
+    await informer.take(namespace, { type: 'listed', keys: new Set(informer.store.keys()), resourceVersion: '0' });
+}
