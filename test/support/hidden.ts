@@ -18,6 +18,18 @@ export async function hideClusters(bench: KindBench): Promise<() => Promise<void
   };
 }
 
+/** Hides all users of all servers from List and Get until the returned function is called. */
+export function hideUsers(): () => void {
+  const { prototype } = ServerClient;
+  const hidden = [
+    vi.spyOn(prototype, 'listUsers').mockResolvedValue([]),
+    vi.spyOn(prototype, 'getUser').mockResolvedValue(undefined),
+  ];
+  return () => {
+    for (const each of hidden) each.mockRestore();
+  };
+}
+
 /** Hides all databases of all servers from List and Get until the returned function is called. */
 export function hideDatabases(): () => void {
   const { prototype } = ServerClient;
