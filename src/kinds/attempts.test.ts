@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ApiError } from '../http/api-error.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { Attempts, isTriedAgain, type WrittenDown } from './attempts.ts';
 import { DatabaseMemory } from './database/world.ts';
@@ -78,4 +79,29 @@ test.each([
   ['did not fail', { observedGeneration: 2 }, false],
 ])('isTriedAgain() knows a retry of something that %s', (_what, status, again) => {
   expect(isTriedAgain({ metadata: { generation: 2 }, status })).toBe(again);
+});
+
+test('A call that was done is known as done for the same operation, even if it is made again and refused', async () => {
+  const clock = virtualClock();
+  const attempts = new Attempts('me', () => 0);
+  const operation = { by: 'me', startedAt: new Date(clock.now()).toISOString() };
+  const about = {
+    api: 'server',
+    operation: 'createDatabase',
+    phrase: 'create',
+    what: 'no',
+    status: 400,
+    idempotent: false,
+  } as const;
+  const refused = () => Promise.reject(new ApiError({ ...about, kind: 'invalid' }));
+  await expect(attempts.make('shop/orders', operation, clock, refused)).rejects.toThrow();
+  expect(attempts.doneAtMs('shop/orders', operation)).toBeUndefined();
+  await attempts.make('shop/orders', operation, clock, async () => {
+    await clock.advance(1_000);
+  });
+  const doneAtMs = clock.now();
+  await clock.advance(1_000);
+  await expect(attempts.make('shop/orders', operation, clock, refused)).rejects.toThrow();
+  expect(attempts.doneAtMs('shop/orders', operation)).toBe(doneAtMs);
+  expect(attempts.doneAtMs('shop/orders', { ...operation, startedAt: 'later' })).toBeUndefined();
 });

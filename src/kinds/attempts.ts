@@ -21,6 +21,13 @@ interface Tried {
   readonly status: { readonly observedGeneration: number; readonly lastError?: object | undefined };
 }
 
+interface Made {
+  readonly startedAt: string;
+  readonly atMs: number;
+  /** When an answer last said that it was done; undefined: none has. */
+  readonly doneAtMs: number | undefined;
+}
+
 /** Whether this is a retry of something that failed. Writing it down again is then not news. */
 export function isTriedAgain({ metadata, status }: Tried): boolean {
   return status.lastError !== undefined && status.observedGeneration === metadata.generation;
@@ -34,7 +41,7 @@ export class Attempts {
   /** Names this process in what it writes down. Calls that another process wrote down may have been made by it. */
   readonly self: string;
   readonly #actsSinceMs: ActsSince;
-  readonly #last = new Map<ObjectKey, { readonly startedAt: string; readonly atMs: number }>();
+  readonly #last = new Map<ObjectKey, Made>();
   /** Objects that another process acts on, or has acted on after this one. */
   readonly #released = new Set<ObjectKey>();
   /** Objects whose status may have what was written down for an earlier call again. */
@@ -71,17 +78,27 @@ export class Attempts {
     return Math.max(atMs, this.#actsSinceMs(key));
   }
 
+  /** When the other side last told this process that it did it, by the wall clock; undefined: it has not. */
+  doneAtMs(key: ObjectKey, operation: WrittenDown): number | undefined {
+    const last = this.#last.get(key);
+    return last?.startedAt === operation.startedAt ? last.doneAtMs : undefined;
+  }
+
   /** Makes the call. One that surely had no effect counts as not made; throws what the call throws. */
   async make<T>(key: ObjectKey, operation: WrittenDown, clock: Clock, call: () => Promise<T>): Promise<T> {
     const { startedAt } = operation;
     const beforeMs = this.lastMadeAtMs(key, operation);
-    this.#last.set(key, { startedAt, atMs: clock.now() });
+    const doneAtMs = this.doneAtMs(key, operation);
+    const atMs = clock.now();
+    this.#last.set(key, { startedAt, atMs, doneAtMs });
     try {
-      return await call();
+      const answer = await call();
+      this.#last.set(key, { startedAt, atMs, doneAtMs: clock.now() });
+      return answer;
     } catch (error) {
       if (error instanceof ApiError && !error.effectUnknown) {
         if (beforeMs === undefined) this.#last.delete(key);
-        else this.#last.set(key, { startedAt, atMs: beforeMs });
+        else this.#last.set(key, { startedAt, atMs: beforeMs, doneAtMs });
       }
       throw error;
     }

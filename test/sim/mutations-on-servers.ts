@@ -72,11 +72,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     name: 'database-unannounced',
     about: 'A database is created without being announced in the status first',
     changes: [
-      [
-        'kinds/database/decide-existence.ts',
-        'if (!vanished && isAnnounced(subject, seen)) return',
-        'if (!vanished) return',
-      ],
+      ['kinds/database/decide-existence.ts', 'if (isAnnounced(subject, seen)) return', 'if (!vanished) return'],
       [
         'kinds/database/act.ts',
         'const { operation } = subject.status;\n  if (operation === undefined) throw',

@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import { ServerClient } from '../../src/database/client.ts';
 import type { KindBench } from './kind-bench.ts';
 
 /** Hides all existing clusters from List and Get until the returned function is called. */
@@ -14,5 +15,29 @@ export async function hideClusters(bench: KindBench): Promise<() => Promise<void
   return async () => {
     for (const each of hidden) each.mockRestore();
     await poller.refresh();
+  };
+}
+
+/** Hides all users of all servers from List and Get until the returned function is called. */
+export function hideUsers(): () => void {
+  const { prototype } = ServerClient;
+  const hidden = [
+    vi.spyOn(prototype, 'listUsers').mockResolvedValue([]),
+    vi.spyOn(prototype, 'getUser').mockResolvedValue(undefined),
+  ];
+  return () => {
+    for (const each of hidden) each.mockRestore();
+  };
+}
+
+/** Hides all databases of all servers from List and Get until the returned function is called. */
+export function hideDatabases(): () => void {
+  const { prototype } = ServerClient;
+  const hidden = [
+    vi.spyOn(prototype, 'listDatabases').mockResolvedValue([]),
+    vi.spyOn(prototype, 'getDatabase').mockResolvedValue(undefined),
+  ];
+  return () => {
+    for (const each of hidden) each.mockRestore();
   };
 }

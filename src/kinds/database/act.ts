@@ -3,8 +3,9 @@ import { ApiError } from '../../http/api-error.ts';
 import { confirm } from '../confirm.ts';
 import { serverAccess } from '../server/access.ts';
 import { isAbsentFromServer, stillShown } from '../server/servers.ts';
+import { isLately, notShownYet } from './decide-existence.ts';
 import { existsByGet, existsByGetOrList } from './exists.ts';
-import type { DatabaseStep, DatabaseSubject } from './observation.ts';
+import { type DatabaseStep, type DatabaseSubject, isOurs } from './observation.ts';
 import { type DatabaseStatusPatch, NO_SCHEMA } from './present.ts';
 import { isMadeForAnother } from './records.ts';
 import { DATABASES } from './resource.ts';
@@ -46,7 +47,7 @@ export async function actOnDatabase(
  * The status already says that the database is about to be created. A first attempt checks right before the call that the name is
  * free: some servers answer with success if the database exists already, and that must not make it ours. For the same reason only
  * one of several objects may make the call. A refusal removes the operation from the status: if it stayed, a later process would
- * take a database that somebody else creates for ours.
+ * take a database that somebody else creates for ours. If one was ours before, whatever appears under its name is anyway.
  */
 async function create(work: Work, keep: (facts: DatabaseStatusPatch) => void): Promise<DatabaseStatusPatch> {
   const { world, subject, access, name, signal } = work;
@@ -56,6 +57,8 @@ async function create(work: Work, keep: (facts: DatabaseStatusPatch) => void): P
   const { memory, clock, servers } = world;
   const { attempts } = memory;
   const first = attempts.neverMade(subject.key, operation);
+  const madeAtMs = attempts.lastMadeAtMs(subject.key, operation);
+  const ours = isOurs(subject, { name, identity: access.identity });
   if (first && (await existsByGet(work))) return { operation: null };
   try {
     const isMade = await servers.asAdmin(
@@ -71,16 +74,24 @@ async function create(work: Work, keep: (facts: DatabaseStatusPatch) => void): P
     );
     if (!isMade) return { operation: null };
   } catch (error) {
-    if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
-    const isInvalid = error instanceof ApiError && error.kind === 'invalid';
-    if (!isInvalid || !(await existsByGet(work))) throw error;
+    if (!ours && attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
+    if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
     // Refused because it exists: by an earlier attempt, if there may have been one.
-    return {};
+    if (await existsByGet(work)) return {};
+    if (attempts.doneAtMs(subject.key, operation) !== undefined)
+      throw new TransientError('CreatingDatabase', notShownYet(name), { cause: error });
+    if (ours || isLately(madeAtMs, clock.now())) throw perhapsThere(name, error);
+    throw error;
   }
   // Ready will say that it exists, and nobody looks again for minutes: so look now.
   if (await existsByGet(work)) return { ...NO_SCHEMA, name, cluster: access.identity, operation: null };
-  const message = `The server said that it created database "${name}", but does not show it yet: Mooring tries again. If this persists, check the server`;
-  throw new TransientError('CreatingDatabase', message);
+  throw new TransientError('CreatingDatabase', notShownYet(name));
+}
+
+/** A server that refuses the name, which it accepted before, may have the database and not show it. */
+function perhapsThere(name: string, cause: ApiError): TransientError {
+  const message = `The server does not show database "${name}", and refuses to create it, perhaps because it is there: Mooring tries again. If this persists, check the server. ${messageOf(cause)}`;
+  return new TransientError('CreatingDatabase', message, { cause });
 }
 
 async function remove(work: Work): Promise<undefined> {
@@ -91,9 +102,13 @@ async function remove(work: Work): Promise<undefined> {
   try {
     await servers.asAdmin(access, (client, token) => client.deleteDatabase(token, name, signal, askedAt), signal);
   } catch (error) {
-    if (await isAbsentFromServer(error, () => existsByGetOrList(work))) return;
+    if (await isAbsentFromServer(error, () => existsByGetOrList(work))) {
+      const message = `The server no longer shows database "${name}", which it showed a moment ago: Mooring looks again`;
+      throw new TransientError('NotFound', message);
+    }
     const message = `The server does not delete database "${name}" now, as is usual while transactions are open: Mooring tries again. ${messageOf(error)}`;
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }
+  world.memory.absences.deleted(subject, world.clock);
   if (await existsByGet(work)) throw stillShown(`database "${name}"`);
 }

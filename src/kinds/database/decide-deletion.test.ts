@@ -31,7 +31,15 @@ const anotherServer = (elsewhereForMs: number, more: Partial<DatabaseSeen> = {})
   aServer({ identity: 'later', elsewhereForMs, ...more });
 const deletes = { ...goes('DeleteDatabase'), ready: 'Unknown DeletingDatabase', summary: 'Reconciling' };
 
+const ABSENCE = { since: CREATED_AT, forMs: 0, againInMs: 1_000 };
+
 describe('An object that is being deleted', () => {
+  it('waits while its database, though not to be seen, may still be there', () => {
+    const seen = aServer({ existence: 'absent', absence: ABSENCE });
+    expect(outline(decide(ours, seen))).toEqual(stays('Unknown NotFound', '1000 ms'));
+    expect(conditionOf(decide(ours, seen), 'Ready')?.message).toContain('mooring.dev/abandon=true');
+  });
+
   it.each([
     ['is released with deletionPolicy Retain', aDatabase().owned().deleting('Retain'), aServer()],
     [

@@ -2,6 +2,8 @@ import { LET_GO } from '../../kube/annotations.ts';
 import { failing, reconciling } from '../../kube/summary.ts';
 import { LANDING_MS } from '../attempts.ts';
 import { unseenCluster } from '../server/dependents.ts';
+import type { Absence } from './absences.ts';
+import { missedWords } from './decide-existence.ts';
 import {
   type DatabaseObservation,
   type DatabaseSeen,
@@ -71,6 +73,7 @@ function onServer(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): 
     return onAnother(subject, seen, elsewhere);
   const created = isAnnounced(subject, seen) && attemptedAtMs !== undefined;
   if (seen.existence === 'absent') {
+    if (seen.absence !== undefined) return missed(subject, seen, seen.absence);
     const landsInMs = created ? attemptedAtMs + LANDING_MS - nowMs : 0;
     // If it is longer, the wall clock was set back.
     return landsInMs > 0 && landsInMs <= LANDING_MS ? stillLanding(subject, seen, landsInMs) : GO;
@@ -104,6 +107,15 @@ function onAnother(subject: DatabaseSubject, seen: DatabaseSeen, elsewhere: stri
   }
   const message = `${what}: the database is left where it is, with its data, if it still exists`;
   return { ...GO, steps: [{ do: 'TellLeft', name, message }] };
+}
+
+/** To go now would leave the database behind if the server only does not show it for a moment. */
+function missed(subject: DatabaseSubject, seen: DatabaseSeen, absence: Absence): DatabaseDecision {
+  const message = `${missedWords(seen, absence)} it counts as deleted, and this object goes. ${LET_GO}`;
+  return {
+    conditions: [...reconciling('NotFound', message), ...asBefore(subject)],
+    requeueAfterMs: absence.againInMs,
+  };
 }
 
 /** The database was asked for, the answer was lost, and it is not there: to go now would leave it behind if it appears. */

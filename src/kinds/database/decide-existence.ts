@@ -1,5 +1,6 @@
 import { failing, reconciling, stalled } from '../../kube/summary.ts';
 import { isTriedAgain } from '../attempts.ts';
+import { ABSENT_MS, type Absence } from './absences.ts';
 import {
   DATABASE_EXISTS,
   type DatabaseSeen,
@@ -10,9 +11,11 @@ import {
   isOurs,
   recordedElsewhere,
 } from './observation.ts';
-import { type DatabaseDecision, NO_SCHEMA, NOTHING_OURS, type Rule, schemaPending } from './present.ts';
+import { asBefore, type DatabaseDecision, NO_SCHEMA, NOTHING_OURS, type Rule, schemaPending } from './present.ts';
 
 const CREATE = 'CreateDatabase';
+/** One look that finds nothing is no news about an object that is Ready. */
+const NO_NEWS_MS = 5_000;
 
 /**
  * Decides whether the database exists and whose it is. Servers record no owner, and some answer with success if the database exists
@@ -20,7 +23,7 @@ const CREATE = 'CreateDatabase';
  */
 export const decideExistence: Rule = (subject, seen, nowMs) => {
   if (seen.existence === 'absent') return absent(subject, seen, nowMs);
-  if (isOurs(subject, seen)) return undefined;
+  if (isOurs(subject, seen) && subject.status.operation === undefined) return undefined;
   return unclaimed(subject, seen);
 };
 
@@ -31,6 +34,12 @@ function absent(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): Da
     const message = `DatabaseCluster "${cluster}" is being deleted, so no database is created on it`;
     return { conditions: [...reconciling('ClusterDeleting', message), schemaPending(subject)] };
   }
+  if (seen.absence !== undefined) return missed(subject, seen, seen.absence);
+  const isAwaited = isLately(seen.doneAtMs, nowMs) && isAnnounced(subject, seen);
+  if (isAwaited) {
+    const conditions = [...reconciling('CreatingDatabase', notShownYet(name)), schemaPending(subject)];
+    return { conditions, hold: true, retry: 'soon' };
+  }
   const summary = vanished
     ? failing(
         'DatabaseVanished',
@@ -39,7 +48,7 @@ function absent(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): Da
     : reconciling('CreatingDatabase', `Database "${name}" is being created on DatabaseCluster "${cluster}"`);
   const conditions = [...summary, schemaPending(subject)];
   const create: DatabaseStep = { do: 'CreateDatabase', name, identity };
-  if (!vanished && isAnnounced(subject, seen)) return { conditions, steps: [create] };
+  if (isAnnounced(subject, seen)) return { conditions, steps: [create] };
   // Written down before the call, so that whoever finds the database afterwards, even after a crash, knows whose it is.
   const startedAt = new Date(nowMs).toISOString();
   return {
@@ -47,7 +56,8 @@ function absent(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): Da
     announces: [create],
     conditions: !vanished && isTriedAgain(subject) ? 'keep' : conditions,
     status: {
-      ...NOTHING_OURS,
+      // A server that is slow to show the database must not make this object disown it: what is known of it stays until it is created.
+      ...(vanished ? {} : NOTHING_OURS),
       cluster: identity,
       operation: { type: CREATE, target: name, startedAt, by: seen.self },
     },
@@ -55,10 +65,40 @@ function absent(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): Da
   };
 }
 
-/** The database exists, and nothing says yet that it is this object's. */
+/** The database is ours and is not to be seen. To create another might give its name to an empty one, and be a false alarm. */
+function missed(subject: DatabaseSubject, seen: DatabaseSeen, absence: Absence): DatabaseDecision {
+  const message = `${missedWords(seen, absence)} it counts as deleted, and is created again, empty`;
+  return {
+    conditions: [...failing('NotFound', message), ...asBefore(subject)],
+    mayPass: absence.forMs < NO_NEWS_MS,
+    requeueAfterMs: absence.againInMs,
+  };
+}
+
+/** Says that the database is looked for. The caller adds what follows if it is not found. */
+export function missedWords({ name, cluster }: DatabaseSeen, { since }: Absence): string {
+  return `Database "${name}" has not been seen on DatabaseCluster "${cluster}" since ${since}, perhaps because the server is slow to show it: Mooring keeps looking. If it does not appear within ${ABSENT_MS / 1_000} seconds,`;
+}
+
+/** Whether so little time has passed since that a server may not show yet what it did then. After that, some clock may be wrong. */
+export function isLately(atMs: number | undefined, nowMs: number): boolean {
+  return atMs !== undefined && nowMs >= atMs && nowMs - atMs < ABSENT_MS;
+}
+
+/** Says that the server does not show what it said that it created. */
+export function notShownYet(name: string): string {
+  return `The server said that it created database "${name}", but does not show it yet: Mooring tries again. If this persists, check the server`;
+}
+
+/** The database exists, and nothing says yet that it is this object's, or it was missing for a while. */
 function unclaimed(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision {
   const { name, identity, cluster } = seen;
   const created = isAnnounced(subject, seen) && seen.attemptedAtMs !== undefined;
+  if (!created && isOurs(subject, seen)) {
+    const message = `Database "${name}" of DatabaseCluster "${cluster}" is there again`;
+    const conditions = [...reconciling('CreatingDatabase', message), ...asBefore(subject)];
+    return { conditions, status: { operation: null }, requeueAfterMs: 0 };
+  }
   if (created || subject.spec.adoptionPolicy === 'IfExists') {
     const message = created
       ? `Database "${name}" was created on DatabaseCluster "${cluster}"`

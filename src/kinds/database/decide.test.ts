@@ -29,6 +29,7 @@ const waits = (reason: string) => ({
   comesBack: 'when something changes',
 });
 const readyAgainIn = (comesBack: string) => ({ ready: 'True DatabaseReady', summary: 'none', steps: [], comesBack });
+const ABSENCE = { since: CREATED_AT, forMs: 4_999, againInMs: 1_000 };
 const AS_BEFORE = { ready: 'as before', summary: 'none', steps: [], comesBack: 'when something changes' };
 const atOnce = (ready: string) => ({ ready, summary: 'Reconciling', steps: [], comesBack: '0 ms' });
 const does = (ready: string, step: string) => ({
@@ -119,6 +120,42 @@ describe('Ownership of a database', () => {
     ],
     ['absent though it was ours: it was deleted', aDatabase().owned(), absent, atOnce('False DatabaseVanished')],
     [
+      'absent though it was ours, since a moment ago: it is looked for',
+      aDatabase().owned(),
+      aServer({ existence: 'absent', absence: ABSENCE }),
+      { ready: 'False NotFound', summary: 'Reconciling', steps: [], comesBack: '1000 ms' },
+    ],
+    [
+      'absent though it was ours, and the intention to create it again is recorded',
+      aDatabase().announced().owned(),
+      absent,
+      does('False DatabaseVanished', 'CreateDatabase'),
+    ],
+    [
+      'there again, after it was ours and before another was asked for',
+      aDatabase().announced().owned(),
+      notAttempted,
+      atOnce('Unknown CreatingDatabase'),
+    ],
+    [
+      'absent, and the server just said that it created it',
+      aDatabase().announced(),
+      aServer({ existence: 'absent', doneAtMs: NOW_MS - 19_999 }),
+      { ready: 'Unknown CreatingDatabase', summary: 'Reconciling', steps: [], comesBack: 'soon' },
+    ],
+    [
+      'absent, and the server said 20 seconds ago that it created it',
+      aDatabase().announced(),
+      aServer({ existence: 'absent', doneAtMs: NOW_MS - 20_000 }),
+      does('Unknown CreatingDatabase', 'CreateDatabase'),
+    ],
+    [
+      'absent, and the server said that it created it when the clock was ahead',
+      aDatabase().announced(),
+      aServer({ existence: 'absent', doneAtMs: NOW_MS + 1 }),
+      does('Unknown CreatingDatabase', 'CreateDatabase'),
+    ],
+    [
       'there, and creating it was recorded and may have been tried',
       aDatabase().announced(),
       aServer(),
@@ -179,6 +216,22 @@ describe('Ownership of a database', () => {
     ['with a name that no server accepts', aDatabase().with({ name: 'orders.eu' }), aServer({ name: 'orders.eu' })],
   ])('is open while its schema waits: %s', (_what, database, seen) => {
     expect(conditionOf(decide(database.withSchema(), seen), 'Synced')).toMatchObject({ reason: 'SchemaPending' });
+  });
+
+  it('does not lose Ready in the first five seconds in which it is not to be seen', () => {
+    const mayPass = (forMs: number) =>
+      decide(aDatabase().owned(), aServer({ existence: 'absent', absence: { ...ABSENCE, forMs } })).mayPass;
+    expect([mayPass(0), mayPass(4_999), mayPass(5_000)]).toEqual([true, true, false]);
+  });
+
+  it.each([
+    ['that was ours stays until another is asked for', aDatabase().applied(), absent],
+    ['that is there again stays', aDatabase().announced().applied(), notAttempted],
+  ])('What is known of a database %s', (_what, database, seen) => {
+    const { status } = decide(database, seen);
+    expect(status).toBeDefined();
+    expect(Object.keys(status ?? {})).not.toContain('name');
+    expect(Object.keys(status ?? {})).not.toContain('appliedSchema');
   });
 
   it('is asked for by its name, on the cluster that it was recorded for', () => {

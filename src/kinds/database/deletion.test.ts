@@ -129,8 +129,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     await bench.world().servers.hasDatabase(await bench.place(), 'orders', new AbortController().signal);
     bench.cluster.simulator.dropDatabase('orders', 'orders');
     bench.remove();
-    await bench.settle();
-    expect(bench.ready()).toBe('gone');
+    await bench.until('gone');
   });
 
   it('ends if the database is gone already', async () => {

@@ -1,6 +1,7 @@
 import type { Subject } from '../../runtime/kind.ts';
 import type { NoServer } from '../server/dependents.ts';
 import { refusalOfServerName } from '../server-schema.ts';
+import type { Absence } from './absences.ts';
 import type { DatabaseSpec, DatabaseStatus } from './schema.ts';
 import type { SchemaPlan, SourceSeen } from './sources/schema-plan.ts';
 
@@ -32,8 +33,12 @@ export interface DatabaseSeen {
   readonly claimedBy: string | undefined;
   /** settled: nothing has changed since it was last verified, and it is not time to look again. */
   readonly existence: 'notLooked' | 'settled' | 'exists' | 'absent';
+  /** The database is this object's, is not to be seen, and may still be there. Undefined: none of that is in doubt. */
+  readonly absence: Absence | undefined;
   /** When the operation in the status may last have been asked of the server (wall clock); undefined: it surely was not. */
   readonly attemptedAtMs: number | undefined;
+  /** When the server told this process that it had done the operation in the status (wall clock); undefined: it has not. */
+  readonly doneAtMs: number | undefined;
   readonly schema: SchemaObservation;
   /** The name of this process. */
   readonly self: string;

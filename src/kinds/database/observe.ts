@@ -42,7 +42,9 @@ export async function observeDatabase(
     elsewhereForMs: elsewhereForMs(world, subject, access),
     claimedBy: firstClaimant(subject, claimants.map(world.database)),
     existence: 'notLooked',
+    absence: undefined,
     attemptedAtMs: attemptedAtMs(world, subject),
+    doneAtMs: doneAtMs(world, subject),
     schema: { schema: 'notLooked' },
     self: world.memory.attempts.self,
     checkInMs: checkInMs(world, subject, access),
@@ -61,7 +63,19 @@ export async function observeDatabase(
   }
 }
 
+/** A database of ours that is missing must be missing for a while: a server may not show it for a moment. */
 async function look(work: Work, seen: DatabaseSeen): Promise<DatabaseSeen> {
+  const looked = await lookOnce(work, seen);
+  const { world, subject } = work;
+  const { absences } = world.memory;
+  // If another was announced, that was waited for before.
+  const isMissed = looked.existence === 'absent' && isOurs(subject, seen) && subject.status.operation === undefined;
+  if (isMissed) return { ...looked, absence: absences.missed(subject, world.clock) };
+  absences.forget(subject.key);
+  return looked;
+}
+
+async function lookOnce(work: Work, seen: DatabaseSeen): Promise<DatabaseSeen> {
   const { world, subject, access, name, signal } = work;
   const { servers, memory, clock } = world;
   const listed = await servers.hasDatabase(access, name, signal);
@@ -80,6 +94,10 @@ async function look(work: Work, seen: DatabaseSeen): Promise<DatabaseSeen> {
 /** Returns when its creation, as written down, may last have been asked of the server, by this process or an earlier one. */
 function attemptedAtMs({ memory }: DatabaseWorld, { key, status }: DatabaseSubject): number | undefined {
   return status.operation === undefined ? undefined : memory.attempts.lastMadeAtMs(key, status.operation);
+}
+
+function doneAtMs({ memory }: DatabaseWorld, { key, status }: DatabaseSubject): number | undefined {
+  return status.operation === undefined ? undefined : memory.attempts.doneAtMs(key, status.operation);
 }
 
 function elsewhereForMs({ memory, clock }: DatabaseWorld, subject: DatabaseSubject, seen: { identity: string }) {

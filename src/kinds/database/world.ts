@@ -7,6 +7,7 @@ import type { ConfigMaps } from '../config-maps.ts';
 import { Elapsed } from '../elapsed.ts';
 import type { ServerWorld } from '../server/access.ts';
 import { Verifications } from '../verification.ts';
+import { Absences } from './absences.ts';
 
 /** Reason of the Event for an object that is deleted while its database stays. */
 export const DATABASE_LEFT = 'DatabaseLeft';
@@ -33,6 +34,7 @@ export class DatabaseMemory {
   readonly verifications: Verifications;
   /** How long the cluster has been shown as another one than the one that the database is on. */
   readonly elsewhere = new Elapsed();
+  readonly absences = new Absences();
   readonly #triedAt = new Map<ObjectKey, number>();
 
   /** See Attempts. */
@@ -54,6 +56,7 @@ export class DatabaseMemory {
     this.attempts.forget(key, why);
     this.verifications.forget(key);
     this.elsewhere.forget(key);
+    this.absences.forget(key);
     this.#triedAt.delete(key);
   }
 }

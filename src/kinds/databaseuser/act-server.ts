@@ -1,4 +1,4 @@
-import { TerminalError } from '../../base/errors.ts';
+import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
 import type { Verdict } from '../../database/logins.ts';
 import type { ApiError } from '../../http/api-error.ts';
@@ -15,6 +15,9 @@ import type { Work } from './work.ts';
 
 /* The steps that change the server. */
 
+/** How long a server that has just started, or just created a user, may not show it. */
+const HIDDEN_MS = 20_000;
+
 type Create = Extract<UserStep, { do: 'CreateUser' }>;
 type Put = Extract<UserStep, { do: 'PutPassword' }>;
 type Delete = Extract<UserStep, { do: 'DeleteUser' }>;
@@ -27,15 +30,22 @@ export async function createUser(work: Work, { username, password, returns }: Cr
   await confirm(world.api, DATABASE_USERS, subject, signal);
   const given = await give(work, value, (client, token) => client.createUser(token, username, value, signal));
   if (given.is === 'refused') {
-    if ((await servers.user(access, username, signal)) === undefined)
-      return refused(work, password, value, given.error);
     // Created by an attempt whose answer was lost, or by somebody else.
-    return;
+    if ((await servers.user(access, username, signal)) !== undefined) return;
+    if (returns || !isUnsent(work, value)) mayBeHidden(work, username, given.error);
+    return refused(work, password, value, given.error);
   }
   servers.userChanged(access, username, true);
   world.memory.creations.made(subject, access.identity, { username, password: value });
   if (returns)
     world.onDriftCorrected(subject.key, 'username', `User "${username}" was deleted elsewhere: it was created again`);
+}
+
+/** The user was there, or may have been created: throws while the server may have it, and not show it yet. */
+function mayBeHidden({ world, subject }: Work, username: string, cause: ApiError): void {
+  if (world.memory.hidden.begin(subject, world.clock.monotonic()) >= HIDDEN_MS) return;
+  const message = `The server does not show user "${username}", and refuses to create it, perhaps because it is there: Mooring tries again. If this persists, check the server. ${cause.message}`;
+  throw new TransientError('CreatingUser', message, { cause });
 }
 
 export async function putPassword(work: Work, { username, password, drifted }: Put): Promise<undefined> {

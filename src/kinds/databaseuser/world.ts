@@ -4,6 +4,7 @@ import { digestOf } from '../../database/logins.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { ActsSince } from '../attempts.ts';
+import { Elapsed } from '../elapsed.ts';
 import { PasswordTries } from '../password-tries.ts';
 import type { Login, Secrets } from '../secrets.ts';
 import type { ServerWorld } from '../server/access.ts';
@@ -54,6 +55,8 @@ export class UserMemory {
   readonly #written = new Map<ObjectKey, readonly string[]>();
   readonly #chosen = new Map<ObjectKey, string>();
   readonly putOff = new PutOff();
+  /** For how long the server has refused to create a user that it does not show and may have. */
+  readonly hidden = new Elapsed();
 
   constructor(actsSinceMs: ActsSince) {
     this.#actsSinceMs = actsSinceMs;
@@ -70,6 +73,7 @@ export class UserMemory {
     this.#accepted.set(key, { digest, where, atMs, monotonicMs });
     this.creations.accepted(key, login);
     this.putOff.forget(key);
+    this.hidden.forget(key);
     this.tries.works(key, login);
   }
 
@@ -119,5 +123,6 @@ export class UserMemory {
     this.creations.forget(key);
     this.#chosen.delete(key);
     this.putOff.forget(key);
+    this.hidden.forget(key);
   }
 }
