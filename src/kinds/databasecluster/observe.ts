@@ -115,7 +115,7 @@ function mayLandUntilMs({ clock, memory }: ClusterWorld, subject: ClusterSubject
   return atMs === undefined ? undefined : atMs + CLOUD_LANDING_MS;
 }
 
-/** Looks at a login only if the cluster is surely ours, runs, and should. */
+/** Looks at a login only if the cluster is surely ours, runs, and should. After any pause, what signed in before it proves nothing. */
 async function loginOf(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -135,6 +135,7 @@ async function loginOf(
     spec.managementPolicy === 'Observe' ||
     // Look once before it sleeps, if that was never done: a cluster must never wake up with the factory login.
     (spec.state === 'Suspended' && status.credentials !== undefined);
+  if (skip || endpoint === undefined) world.memory.looksAway(subject.key);
   if (skip) return { login: 'notTried', ...lostSecretOf(world, subject, seen) };
   if (endpoint !== undefined) return observeLogin(world, subject, connection, endpoint, signal);
   return { login: 'noServer', forMs: world.memory.unreachable.begin(subject, world.clock.monotonic()) };

@@ -51,6 +51,8 @@ export async function observeLogin(
     return await tryLogins(world, subject, connection, endpoint, due, signal);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    // A server that asks for fewer calls has not been down.
+    if (error.kind !== 'throttled') memory.looksAway(subject.key);
     const isRoutine = asVerified && !isDoubtful;
     const againInMs = verifications.putOff.againInMs(subject, isRoutine, error, clock.monotonic());
     return againInMs === undefined ? unreachable(world, subject, error) : settled(againInMs);
@@ -73,6 +75,7 @@ async function tryLogins(
   if (secret !== undefined && !isOurSecret(subject, secret))
     return { login: 'secretTaken', secretName, by: holderOf(subject, secret) };
   const logins = connection.logins(endpoint, currentID(subject));
+  if (!memory.looksAt(subject.key, endpoint)) logins.doubt();
   const isAwaited = isNextAwaited(world, subject, endpoint, known);
   const found = await findWorking(logins, known, { fresh, nextFirst: isAwaited || nextIs === 'foreign' }, signal);
   const working: WorkingLogin = found?.working ?? (isHeld(world, subject, logins, known) ? 'held' : 'none');
