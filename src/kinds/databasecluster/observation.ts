@@ -136,6 +136,8 @@ export type LoginObservation =
       readonly next: NextIs;
       /** The server took the coming password a short time ago, so it is not given it again for now. */
       readonly isAwaited: boolean;
+      /** The server took the password that works a short time ago, and may accept the one before for a moment yet. */
+      readonly isJustSet?: boolean;
       /** In how long a coming password that somebody else wrote is replaced; undefined: there is none, or it is replaced now. */
       readonly replacedInMs?: number | undefined;
       readonly working: WorkingLogin;

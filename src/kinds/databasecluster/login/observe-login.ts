@@ -3,7 +3,7 @@ import { isStatusConditionTrue } from '../../../kube/condition.ts';
 import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { whereOf } from '../../password-tries.ts';
 import type { SecretHolder } from '../../secret-holder.ts';
-import type { SecretContents } from '../../secrets.ts';
+import type { Login, SecretContents } from '../../secrets.ts';
 import { earlier, untilVerification } from '../../verification.ts';
 import { claimantsOf } from '../existence/claimants.ts';
 import { adminSecretName, currentID } from '../identity.ts';
@@ -12,14 +12,7 @@ import { databaseClusterDefinition } from '../schema.ts';
 import type { ClusterWorld } from '../world.ts';
 import { findWorking, isHeld, powerlessUser, tryOthers } from './find-working.ts';
 import { leftOf, otherLandsForMs } from './former-secrets.ts';
-import {
-  isFactorysLogin,
-  isOtherUser,
-  type KnownLogins,
-  lineBreakIn,
-  readLogins,
-  untilReplaced,
-} from './known-logins.ts';
+import { isFactorysLogin, isOtherUser, lineBreakIn, readLogins, untilReplaced } from './known-logins.ts';
 import { holderOf, holdsOwnLogin, isInUse, isOurSecret, shownID } from './login-of.ts';
 import { refusalAbout } from './refusal.ts';
 
@@ -76,7 +69,7 @@ async function tryLogins(
     return { login: 'secretTaken', secretName, by: holderOf(subject, secret) };
   const logins = connection.logins(endpoint, currentID(subject));
   if (!memory.looksAt(subject.key, endpoint)) logins.doubt();
-  const isAwaited = isNextAwaited(world, subject, endpoint, known);
+  const isAwaited = isJustTaken(world, subject, endpoint, known.next);
   const found = await findWorking(logins, known, { fresh, nextFirst: isAwaited || nextIs === 'foreign' }, signal);
   const working: WorkingLogin = found?.working ?? (isHeld(world, subject, logins, known) ? 'held' : 'none');
   // Nobody else may know the password of a cluster that was let go, so it is not overwritten.
@@ -88,6 +81,9 @@ async function tryLogins(
   const { factoryAlive, acceptsAny } = await tryOthers(logins, known, working, random, signal);
   // A session begun meanwhile would count as proof of its password once the server is right again.
   if (acceptsAny && found !== undefined) logins.drop(logins.session(found.login));
+  const isJustSet = working === 'current' && isJustTaken(world, subject, endpoint, known.current);
+  // Either the server accepts both for a moment, or somebody set the factory's password since: the next look signs in again.
+  if (isJustSet && factoryAlive === true) logins.doubt();
   const powerless = await powerlessUser(logins, known, found?.login, signal);
   const isOther = factoryAlive === true && powerless === undefined && isOtherUser(known, found?.login);
   memory.unreachable.forget(subject.key);
@@ -100,6 +96,7 @@ async function tryLogins(
     factoryVersion: connection.factoryVersion,
     next: nextIs,
     isAwaited,
+    isJustSet,
     replacedInMs: untilReplaced(world, subject, known, factoryAlive === true ? 'factory' : working),
     working,
     ...(found?.of === undefined ? {} : { workingOf: found.of }),
@@ -115,15 +112,15 @@ async function tryLogins(
   };
 }
 
-/** Whether the server took the coming password so lately that it may not sign in yet. */
-function isNextAwaited(
+/** Whether the server took the password so lately that not all of its machines may know of it yet. */
+function isJustTaken(
   { clock, memory }: ClusterWorld,
   { key, status }: ClusterSubject,
   endpoint: string,
-  { next }: KnownLogins,
+  login: Login | undefined,
 ): boolean {
   const where = whereOf(status.createdAt, endpoint);
-  return next !== undefined && memory.tries.isAwaited(key, { ...next, where }, clock.monotonic());
+  return login !== undefined && memory.tries.isAwaited(key, { ...login, where }, clock.monotonic());
 }
 
 /** The refusal of the next password, while its pause lasts. */
