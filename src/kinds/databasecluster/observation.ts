@@ -66,6 +66,8 @@ export interface SpaceSeen {
   readonly notShown?: { readonly reason: string; readonly message: string } | undefined;
   /** Where the server is; undefined while none runs. */
   readonly endpoint: string | undefined;
+  /** Set if the cluster is a clone that is shown only at addresses of its source: one of them, and the source's id. */
+  readonly sourcesAddress?: { readonly address: string; readonly id: string } | undefined;
   readonly login: LoginObservation;
   /** Until when (wall clock) the call that the status announces may still take effect; undefined: it was surely never made. */
   readonly mayLandUntilMs: number | undefined;

@@ -4,7 +4,7 @@ import type { SpaceConnection } from '../databasespace/connection/connection.ts'
 import { dependentsFirst } from '../dependents-first.ts';
 import { stateNotShown } from './changes/not-shown.ts';
 import { destroys, needsCloudToGo } from './decide-deletion.ts';
-import { endpointOf } from './endpoint.ts';
+import { endpointOf, sourcesAddress } from './endpoint.ts';
 import { firstClaimant } from './existence/claimants.ts';
 import { cloneSourceOf } from './existence/clone-source.ts';
 import { findCluster } from './existence/find-cluster.ts';
@@ -40,7 +40,10 @@ export async function observeCluster(
   if (cluster !== undefined) world.memory.unseenChanges.shows(subject.key, cluster, world.clock.monotonic());
   // A protected cluster goes on as it is, and users and databases on it are still looked after.
   const goes = subject.deleting && !subject.spec.deletionProtection;
-  const endpoint = cluster === undefined || goes ? undefined : endpointOf(connection, subject, cluster);
+  const endpoint = cluster === undefined || goes ? undefined : endpointOf(world, connection, subject, cluster);
+  const shownAt = cluster && sourcesAddress(world, connection, subject, cluster);
+  // To the poller the cluster is at rest.
+  if (shownAt !== undefined) void poller.refresh();
   const seen = {
     space: 'seen',
     place: connection.place,
@@ -57,6 +60,7 @@ export async function observeCluster(
     renameTaken: isRenameTaken(subject, connection, cluster),
     notShown: cluster && stateNotShown(world, subject, cluster, goes ? 'gone' : WANTED[subject.spec.state]),
     endpoint,
+    sourcesAddress: shownAt,
     cloneSource: cluster === undefined ? await cloneSourceOf(world, subject, connection, signal) : undefined,
   } as const;
   return {
