@@ -238,6 +238,15 @@ test('CloudClient.update() fails if the answer is empty and the cluster is gone'
   expect(await errorOf(client.update('orders', { storageSizeGB: 20 }))).toMatchObject({ kind: 'badAnswer' });
 });
 
+test.each([{ status: 204 }, { status: 200, headers: { 'content-length': '0' } }])(
+  'CloudClient.destroy() takes an empty answer ($status) as success, and asks for nothing more',
+  async (answer) => {
+    const { client, calls } = aClient(() => answer);
+    expect(await client.destroy('orders')).toBe('accepted');
+    expect(calls().map(({ method }) => method)).toEqual(['DELETE']);
+  },
+);
+
 test('CloudClient reports each exchange by operation and outcome', async () => {
   const { client, records } = aClient((_, count) =>
     count === 1 ? new HttpError('unreachable', 'x') : { status: 404 },

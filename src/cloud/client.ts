@@ -207,12 +207,14 @@ export class CloudClient {
   }
 
   /**
-   * Destroys the cluster and its data; `undefined` if the cloud does not know it (404). A second call finds nothing, or another
-   * cluster that has taken the id: never sent twice by itself. ("Destroy")
+   * Destroys the cluster and its data; `undefined` if the cloud does not know it (404), `accepted` if it says no more. A second call
+   * finds nothing, or another cluster that has taken the id: never sent twice by itself. ("Destroy")
    */
-  async destroy(id: string, signal?: AbortSignal): Promise<Cluster | undefined> {
+  async destroy(id: string, signal?: AbortSignal): Promise<Cluster | 'accepted' | undefined> {
     const operation = this.#operations.destroy(id);
-    return orMissing(this.#credentials.call(operation, (response) => readCluster(response, [id]), signal));
+    const read = async (response: HttpResponse) =>
+      (await readIfAny(response, (any) => readCluster(any, [id]))) ?? 'accepted';
+    return orMissing(this.#credentials.call(operation, read, signal));
   }
 
   /** Lists the versions that can be deployed, in the cloud's order. ("List versions") */

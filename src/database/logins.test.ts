@@ -63,6 +63,17 @@ test.each([
   expect(logins.isHeld(FACTORY)).toBe(true);
 });
 
+test('Logins takes no session from before a doubt as proof, but keeps it for use', async () => {
+  const { logins, requests } = aServer();
+  logins.doubt();
+  await logins.attempt(FACTORY);
+  const session = logins.heldBy('admin');
+  logins.doubt();
+  expect([logins.isHeld(FACTORY), logins.heldBy('admin') === session, requests.length]).toEqual([false, true, 1]);
+  await logins.attempt(FACTORY);
+  expect([logins.isHeld(FACTORY), requests.length]).toEqual([true, 2]);
+});
+
 test('Logins forgets all logins of a user whose password it sets', async () => {
   const { logins } = aServer();
   await logins.attempt(FACTORY);

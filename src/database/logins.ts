@@ -11,11 +11,13 @@ export type Verdict = 'accepted' | 'refused';
 interface Held {
   readonly session: Session;
   readonly username: string;
+  /** Whether its password signed in since the server was last doubted. */
+  readonly isProof: boolean;
 }
 
 /**
- * The logins of one server that were tried here. A session that is held proves that its password has not been changed since: an
- * update of a user ends the user's tokens (compatibility.md).
+ * The logins of one server that were tried here. A session that is held proves its password until that is changed elsewhere, or the
+ * server is doubted.
  */
 export class Logins {
   readonly baseURL: string;
@@ -35,9 +37,14 @@ export class Logins {
     return this.#connected;
   }
 
-  /** Reports whether the login was accepted and nothing we did has ended it since. Costs no call. */
+  /** Reports whether the login was accepted since the server was last doubted, and nothing we did has ended it. Costs no call. */
   isHeld(login: Login): boolean {
-    return this.#sessions?.has(digestOf(login)) ?? false;
+    return this.#sessions?.get(digestOf(login))?.isProof ?? false;
+  }
+
+  /** The server was down, or may have been: what signed in before proves nothing any more. Sessions may still be of use. */
+  doubt(): void {
+    for (const [id, held] of this.#sessions ?? []) this.#sessions?.set(id, { ...held, isProof: false });
   }
 
   /** Tries the login now: one sign-in. Throws ApiError if the server does not say (not reached, for example). */
@@ -52,7 +59,7 @@ export class Logins {
     }
     this.#sessions ??= new Map();
     this.#sessions.delete(digestOf(login));
-    this.#sessions.set(digestOf(login), { session, username: login.username });
+    this.#sessions.set(digestOf(login), { session, username: login.username, isProof: true });
     return 'accepted';
   }
 

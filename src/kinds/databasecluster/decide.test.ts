@@ -182,6 +182,7 @@ const logins: fc.Arbitrary<LoginObservation> = fc.oneof(
     secretVersion: fc.constantFrom(undefined, '5'),
     next: fc.constantFrom('none', 'ours', 'foreign', 'factory'),
     isAwaited: fc.boolean(),
+    isJustSet: fc.boolean(),
     replacedInMs: fc.constantFrom(undefined, 1000),
     working: fc.constantFrom('current', 'next', 'inherited', 'inheritedNext', 'existing', 'factory', 'held', 'none'),
     factoryAlive: fc.constantFrom(undefined, true, false),

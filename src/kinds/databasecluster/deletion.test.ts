@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { hideClusters as hide } from '../../../test/support/hidden.ts';
 import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
@@ -32,6 +32,24 @@ describe('Deleting a DatabaseCluster', () => {
     expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
     expect(bench.secret()).toBeUndefined();
     expect(bench.told.join()).not.toContain('left:');
+  });
+
+  it('says that the cluster is being destroyed if the answer to that is empty, and then goes without a warning', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' }, knobs: { destroyMs: [60_000, 60_000] } });
+    const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    const destroy = client.destroy.bind(client);
+    vi.spyOn(client, 'destroy').mockImplementation(async (id, signal) => {
+      await destroy(id, signal);
+      return 'accepted';
+    });
+    remove(bench);
+    await bench.pass();
+    expect([poller.get('orders')?.status, bench.status().state]).toEqual(['destroying', 'destroying']);
+    bench.simulator.vanish('orders');
+    await poller.refresh();
+    await bench.pass();
+    expect([isGone(bench), count(bench, 'destroy')]).toEqual([true, 1]);
+    expect(bench.told.filter((line) => !line.startsWith('Destroying'))).toEqual([]);
   });
 
   it('goes at once if the cluster ends before anybody looks, and tells nobody that it may be left', async () => {

@@ -66,6 +66,8 @@ export interface SpaceSeen {
   readonly notShown?: { readonly reason: string; readonly message: string } | undefined;
   /** Where the server is; undefined while none runs. */
   readonly endpoint: string | undefined;
+  /** Set if the cluster is a clone that is shown only at addresses of its source: one of them, and the source's id. */
+  readonly sourcesAddress?: { readonly address: string; readonly id: string } | undefined;
   readonly login: LoginObservation;
   /** Until when (wall clock) the call that the status announces may still take effect; undefined: it was surely never made. */
   readonly mayLandUntilMs: number | undefined;
@@ -139,6 +141,8 @@ export type LoginObservation =
       readonly next: NextIs;
       /** The server took the coming password a short time ago, so it is not given it again for now. */
       readonly isAwaited: boolean;
+      /** The server took the password that works a short time ago, and may accept the one before for a moment yet. */
+      readonly isJustSet?: boolean;
       /** In how long a coming password that somebody else wrote is replaced; undefined: there is none, or it is replaced now. */
       readonly replacedInMs?: number | undefined;
       readonly working: WorkingLogin;

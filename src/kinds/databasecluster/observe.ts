@@ -4,7 +4,7 @@ import type { SpaceConnection } from '../databasespace/connection/connection.ts'
 import { dependentsFirst } from '../dependents-first.ts';
 import { stateNotShown } from './changes/not-shown.ts';
 import { destroys, needsCloudToGo } from './decide-deletion.ts';
-import { endpointOf } from './endpoint.ts';
+import { endpointOf, sourcesAddress } from './endpoint.ts';
 import { firstClaimant } from './existence/claimants.ts';
 import { cloneSourceOf } from './existence/clone-source.ts';
 import { isToBeCreated } from './existence/decide-absent.ts';
@@ -42,7 +42,10 @@ export async function observeCluster(
   if (cluster !== undefined) world.memory.unseenChanges.shows(subject.key, cluster, world.clock.monotonic());
   // A protected cluster goes on as it is, and users and databases on it are still looked after.
   const goes = subject.deleting && !subject.spec.deletionProtection;
-  const endpoint = cluster === undefined || goes ? undefined : endpointOf(connection, subject, cluster);
+  const endpoint = cluster === undefined || goes ? undefined : endpointOf(world, connection, subject, cluster);
+  const shownAt = cluster && sourcesAddress(world, connection, subject, cluster);
+  // To the poller the cluster is at rest.
+  if (shownAt !== undefined) void poller.refresh();
   const seen = {
     space: 'seen',
     place: connection.place,
@@ -59,6 +62,7 @@ export async function observeCluster(
     renameTaken: isRenameTaken(subject, connection, cluster),
     notShown: cluster && stateNotShown(world, subject, cluster, goes ? 'gone' : WANTED[subject.spec.state]),
     endpoint,
+    sourcesAddress: shownAt,
     cloneSource: cluster === undefined ? await cloneSourceOf(world, subject, connection, signal) : undefined,
   } as const;
   return {
@@ -117,7 +121,10 @@ function mayLandUntilMs({ clock, memory }: ClusterWorld, subject: ClusterSubject
   return atMs === undefined ? undefined : atMs + CLOUD_LANDING_MS;
 }
 
-/** Looks at a login only if the cluster is surely ours, runs, and should; or at its Secret, if one is to be created. */
+/**
+ * Looks at a login only if the cluster is surely ours, runs, and should; or at its Secret, if one is to be created. After any pause, what
+ * signed in before it proves nothing.
+ */
 async function loginOf(
   world: ClusterWorld,
   subject: ClusterSubject,
@@ -139,6 +146,7 @@ async function loginOf(
     spec.managementPolicy === 'Observe' ||
     // Look once before it sleeps, if that was never done: a cluster must never wake up with the factory login.
     (spec.state === 'Suspended' && status.credentials !== undefined);
+  if (skip || endpoint === undefined) world.memory.looksAway(subject.key);
   if (skip) return { login: 'notTried', ...lostSecretOf(world, subject, seen) };
   if (endpoint !== undefined) return observeLogin(world, subject, connection, endpoint, signal);
   return { login: 'noServer', forMs: world.memory.unreachable.begin(subject, world.clock.monotonic()) };

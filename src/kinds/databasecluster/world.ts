@@ -79,6 +79,8 @@ export class ClusterMemory {
   readonly #puts = new Map<ObjectKey, string>();
   /** The Secret that the status should record, and how often that was tried. */
   readonly #notes = new Map<ObjectKey, { readonly secretName: string; readonly times: number }>();
+  /** The server at which the login was looked at last, while nothing has come in between. */
+  readonly #lookedAt = new Map<ObjectKey, string>();
   /** When the cluster was created that the cloud answered a call with, which began at `startedAt`. */
   readonly #created = new Map<ObjectKey, { readonly startedAt: string; readonly createdAt: string }>();
   /** For how long the time of its last call has been in the future. */
@@ -138,6 +140,21 @@ export class ClusterMemory {
     return put === secretName ? undefined : put;
   }
 
+  /**
+   * The login is looked at there. Returns whether it was looked at there before, and no other server was since, and it could be: then
+   * what signed in there still counts. Tokens end with a server's restart, and nobody tells what was changed meanwhile.
+   */
+  looksAt(key: ObjectKey, endpoint: string): boolean {
+    const isAgain = this.#lookedAt.get(key) === endpoint;
+    this.#lookedAt.set(key, endpoint);
+    return isAgain;
+  }
+
+  /** The login cannot be looked at: no server runs, or none answers. */
+  looksAway(key: ObjectKey): void {
+    this.#lookedAt.delete(key);
+  }
+
   /** Whether this process set a login of the object's cluster, or found one to work. */
   hadLogin(key: ObjectKey): boolean {
     return this.#puts.has(key) || this.verifications.has(key);
@@ -162,6 +179,7 @@ export class ClusterMemory {
     this.tries.forget(key);
     this.#created.delete(key);
     this.#puts.delete(key);
+    this.#lookedAt.delete(key);
     this.#notes.delete(key);
     this.attempts.forget(key, why);
     this.verifications.forget(key);

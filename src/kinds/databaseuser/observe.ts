@@ -18,7 +18,11 @@ export async function observeUser(
   if (subject.deleting && subject.spec.deletionPolicy === 'Retain') return { server: 'notNeeded' };
   const local = { world, subject, signal };
   const access = await serverAccess(world, subject, signal);
-  if (access.server !== 'open') return { ...access, unchanged: areSecretsAsVerified(local) };
+  if (access.server !== 'open') {
+    // What signed in before the pause proves nothing after it.
+    world.memory.doubt(subject.key);
+    return { ...access, unchanged: areSecretsAsVerified(local) };
+  }
   const claimants = [...world.claimants(access.clusterKey, usernameOf(subject))];
   const claimedBy = firstClaimant(subject, claimants.map(world.user));
   const work = workOn(local, access);

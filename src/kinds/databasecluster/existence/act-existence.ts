@@ -139,7 +139,8 @@ export async function destroy(
   refuseAwaited(world, subject, change);
   await confirm(work);
   try {
-    const left = await client.destroy(id, signal);
+    const answer = await client.destroy(id, signal);
+    const left = answer === 'accepted' ? { ...cluster, status: 'destroying' } : answer;
     poller.learn(id, left, world.clock.monotonic());
     world.memory.unseenChanges.accepted(change, world.clock, left === undefined ? 'missing' : 'accepted');
     // The next look may not find it any more, and that it was ending must not be lost.

@@ -192,6 +192,7 @@ function nowhere(subject: ClusterSubject, seen: SpaceSeen, address: string): Clu
 function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision | undefined {
   const wait = (reason: string, message: string): ClusterDecision => ({
     conditions: [...reconciling(reason, message), ...clusterConditions(subject, seen)],
+    ...(seen.sourcesAddress === undefined ? {} : { retry: 'soon' }),
   });
   const brought = (reason: string, doing: string): ClusterDecision => ({
     conditions: [
@@ -202,7 +203,7 @@ function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
   });
   switch (cluster.status) {
     case 'running': {
-      const what = `Cluster "${seen.id}" runs, but none of its servers does yet${restingServers(cluster)}`;
+      const what = `Cluster "${seen.id}" runs, but ${whyNoServer(seen, cluster)}`;
       if (seen.endpoint !== undefined) return undefined;
       if (subject.spec.state === 'Running') {
         const address = unusableAddress(cluster);
@@ -231,4 +232,10 @@ function underWay(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
         `Cluster "${seen.id}" has status "${cluster.status}", which Mooring does not know: it waits for running or suspended`,
       );
   }
+}
+
+function whyNoServer({ sourcesAddress }: SpaceSeen, cluster: Cluster): string {
+  if (sourcesAddress === undefined) return `none of its servers does yet${restingServers(cluster)}`;
+  const { address, id } = sourcesAddress;
+  return `the cloud shows it at ${address}, which is the address of cluster "${id}", which it is a clone of: Mooring waits for an address of its own, and tries no login before. If this persists, check the cloud's console`;
 }

@@ -193,9 +193,9 @@ async function refused(
   return said;
 }
 
-function serverOf({ subject, connection }: Work) {
+function serverOf({ world, subject, connection }: Work) {
   const cluster = connection.poller.get(subject.status.clusterID ?? '');
-  const endpoint = cluster === undefined ? undefined : endpointOf(connection, subject, cluster);
+  const endpoint = cluster === undefined ? undefined : endpointOf(world, connection, subject, cluster);
   if (cluster === undefined || endpoint === undefined)
     throw new TransientError('ServerUnreachable', 'No server of the cluster runs any more');
   return { cluster, endpoint };

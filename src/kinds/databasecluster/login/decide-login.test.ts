@@ -205,6 +205,23 @@ describe('decideLogin()', () => {
     for (const part of says) expect(conditionOf(decision, 'Ready')?.message).toContain(part);
   });
 
+  it.each([
+    { name: 'a new cluster', given: fresh },
+    { name: 'a cluster that was ready', given: healthy },
+  ])('waits while the server of $name accepts the factory login right after it took another password', ({ given }) => {
+    const seen = anObservation().tried({ factoryAlive: true, isJustSet: true });
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    expect(outline(decision)).toMatchObject({ ready: 'Unknown SecuringCredentials', steps: [] });
+    expect(decision.retry).toBe('soon');
+    expect(conditionOf(decision, 'CredentialsSecured')?.status).toBe('False');
+    for (const part of [
+      'took the new password',
+      'still accepts the one that new clusters come with',
+      'check the server',
+    ])
+      expect(conditionOf(decision, 'Ready')?.message).toContain(part);
+  });
+
   it('is ready when the published login works and the factory login does not', () => {
     const decision = decideCluster(fresh.subject, anObservation().tried({}).seen, NOW_MS);
     expect(outline(decision)).toMatchObject({ ready: 'True Running', summary: 'none', steps: [] });

@@ -147,6 +147,12 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
   }
   const found = verifiedLogin(subject, seen, nowMs);
   if (found !== undefined) return verified(subject, seen, login, found, nowMs);
+  // Another password would change nothing about that.
+  if (factoryAlive === true && login.isJustSet) {
+    const doing =
+      'the server took the new password, which signs in, but still accepts the one that new clusters come with, too: Mooring tries again, and sets another password after a minute. If this persists, check the server';
+    return { conditions: waiting(subject, seen, login, doing), hold: true, retry: 'soon' };
+  }
   const doing = `a new password is written to Secret "${secretName}"`;
   if (login.refusal !== undefined) {
     const { failure, forMs } = login.refusal;
@@ -199,7 +205,8 @@ function waiting(
 ): readonly ConditionUpdate[] {
   const all = replacing(subject, seen, login, doing);
   const told = changeOf(subject, seen) === undefined ? all : particulars(all);
-  return [...told, ...underReplacement(seen, doing).filter(({ type }) => !told.some((each) => each.type === type))];
+  const missing = underReplacement(seen, doing).filter(({ type }) => !told.some((each) => each.type === type));
+  return told === all ? [...told, ...missing] : [...missing, ...told];
 }
 
 function underReplacement({ id }: SpaceSeen, doing: string): readonly ConditionUpdate[] {

@@ -15,8 +15,8 @@ import {
 /* Asks a server which logins work. */
 
 /**
- * Tries the logins. A held session proves its password without a call, unless `fresh` asks for more: nobody tells us when the
- * password is changed elsewhere. So a login from elsewhere, which would overwrite a password in the Secret, is always
+ * Tries the logins. A held session proves its password without a call, unless the server was down since, or `fresh` asks for more:
+ * nobody tells us when the password is changed elsewhere. So a login from elsewhere, which would overwrite a password in the Secret, is always
  * tried, and after that password. `nextFirst`: tries the coming one first, whatever is held, as a session may end at any moment.
  */
 export async function findWorking(

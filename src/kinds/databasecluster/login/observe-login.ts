@@ -2,20 +2,14 @@ import { ApiError, isHeldBack } from '../../../http/api-error.ts';
 import { isStatusConditionTrue } from '../../../kube/condition.ts';
 import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { whereOf } from '../../password-tries.ts';
+import type { Login } from '../../secrets.ts';
 import { earlier, untilVerification } from '../../verification.ts';
 import { adminSecretName, currentID } from '../identity.ts';
 import type { ClusterSubject, LoginObservation, WorkingLogin } from '../observation.ts';
 import type { ClusterWorld } from '../world.ts';
 import { findWorking, isHeld, powerlessUser, tryOthers } from './find-working.ts';
 import { leftOf, otherLandsForMs } from './former-secrets.ts';
-import {
-  isFactorysLogin,
-  isOtherUser,
-  type KnownLogins,
-  lineBreakIn,
-  readLogins,
-  untilReplaced,
-} from './known-logins.ts';
+import { isFactorysLogin, isOtherUser, lineBreakIn, readLogins, untilReplaced } from './known-logins.ts';
 import { refusalAbout } from './refusal.ts';
 import { takenByLogin, takenByOthers } from './secret-taken.ts';
 
@@ -47,6 +41,8 @@ export async function observeLogin(
     return await tryLogins(world, subject, connection, endpoint, due, signal);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    // A server that asks for fewer calls has not been down.
+    if (error.kind !== 'throttled') memory.looksAway(subject.key);
     const isRoutine = asVerified && !isDoubtful;
     const againInMs = verifications.putOff.againInMs(subject, isRoutine, error, clock.monotonic());
     return againInMs === undefined ? unreachable(world, subject, error) : settled(againInMs);
@@ -69,7 +65,8 @@ async function tryLogins(
   const taken = secret && takenByOthers(subject, secret);
   if (taken !== undefined) return taken;
   const logins = connection.logins(endpoint, currentID(subject));
-  const isAwaited = isNextAwaited(world, subject, endpoint, known);
+  if (!memory.looksAt(subject.key, endpoint)) logins.doubt();
+  const isAwaited = isJustTaken(world, subject, endpoint, known.next);
   const found = await findWorking(logins, known, { fresh, nextFirst: isAwaited || nextIs === 'foreign' }, signal);
   const working: WorkingLogin = found?.working ?? (isHeld(world, subject, logins, known) ? 'held' : 'none');
   // Nobody else may know the password of a cluster that was let go, so it is not overwritten.
@@ -81,6 +78,9 @@ async function tryLogins(
   const { factoryAlive, acceptsAny } = await tryOthers(logins, known, working, random, signal);
   // A session begun meanwhile would count as proof of its password once the server is right again.
   if (acceptsAny && found !== undefined) logins.drop(logins.session(found.login));
+  const isJustSet = working === 'current' && isJustTaken(world, subject, endpoint, known.current);
+  // Either the server accepts both for a moment, or somebody set the factory's password since: the next look signs in again.
+  if (isJustSet && factoryAlive === true) logins.doubt();
   const powerless = await powerlessUser(logins, known, found?.login, signal);
   const isOther = factoryAlive === true && powerless === undefined && isOtherUser(known, found?.login);
   memory.unreachable.forget(subject.key);
@@ -93,6 +93,7 @@ async function tryLogins(
     factoryVersion: connection.factoryVersion,
     next: nextIs,
     isAwaited,
+    isJustSet,
     replacedInMs: untilReplaced(world, subject, known, factoryAlive === true ? 'factory' : working),
     working,
     ...(found?.of === undefined ? {} : { workingOf: found.of }),
@@ -108,15 +109,15 @@ async function tryLogins(
   };
 }
 
-/** Whether the server took the coming password so lately that it may not sign in yet. */
-function isNextAwaited(
+/** Whether the server took the password so lately that not all of its machines may know of it yet. */
+function isJustTaken(
   { clock, memory }: ClusterWorld,
   { key, status }: ClusterSubject,
   endpoint: string,
-  { next }: KnownLogins,
+  login: Login | undefined,
 ): boolean {
   const where = whereOf(status.createdAt, endpoint);
-  return next !== undefined && memory.tries.isAwaited(key, { ...next, where }, clock.monotonic());
+  return login !== undefined && memory.tries.isAwaited(key, { ...login, where }, clock.monotonic());
 }
 
 /** The refusal of the next password, while its pause lasts. */

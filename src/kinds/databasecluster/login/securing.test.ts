@@ -382,7 +382,7 @@ describe('A password that somebody wrote into the admin Secret as the coming one
     const bench = await runningBench();
     await write(bench, 'by hand');
     bench.simulator.setPassword('orders', 'admin', 'password');
-    await passes(bench, 5);
+    await passes(bench, 9);
     expect(bench.ready()).toBe('True Running');
     expectOneWorkingLogin(bench);
   });

@@ -1,3 +1,4 @@
+import { ApiError } from '../../../http/api-error.ts';
 import { findStatusCondition } from '../../../kube/condition.ts';
 import type { SecretContents } from '../../secrets.ts';
 import { CLUSTER_SUSPENDED } from '../../server/access.ts';
@@ -38,6 +39,8 @@ export async function observeLogin(work: Work): Promise<LoginObservation> {
   try {
     return await tryLogin(work, { due, untilNext });
   } catch (error) {
+    // After an outage the password is tried again; a server that asks for fewer calls had none.
+    if (error instanceof ApiError && error.kind !== 'throttled') memory.doubt(subject.key);
     const againInMs = memory.putOff.againInMs(subject, asVerified, error, clock.monotonic());
     if (againInMs === undefined) throw error;
     return settled(againInMs);
