@@ -132,8 +132,10 @@ export const ON_SERVERS: readonly Mutation[] = [
   },
   {
     name: 'one-list-of-databases-is-enough',
-    about: 'A database that is missing from one List counts as gone',
+    about: 'A database that is missing from one List counts as gone at once, and nothing of what is known of it stays',
     changes: [
+      ['kinds/database/absences.ts', 'ABSENT_MS = 20_000', 'ABSENT_MS = 0'],
+      ['kinds/database/decide-existence.ts', '...(vanished ? {} : NOTHING_OURS)', '...NOTHING_OURS'],
       [
         'kinds/database/observe.ts',
         'listed || (expected && (await',
@@ -147,6 +149,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     about:
       'An object is released after one look that does not find the database, which the server refuses to delete now',
     changes: [
+      ['kinds/database/act.ts', "throw new TransientError('NotFound', message);", 'return;'],
       [
         'kinds/database/exists.ts',
         '|| world.servers.listsDatabase(access, name, signal)',
