@@ -28,14 +28,14 @@ async function shownAtSource(cloneFrom: object): Promise<{ readonly bench: KindB
   const bench = await kindBench({ spec: { cloneFrom } });
   bench.simulator.deployForeign({ id: 'source', ...SOURCE });
   const createdAt = new Date(clusterNamed(bench.simulator, 'source')?.createdAt ?? 0).toISOString();
-  const source = aCluster().owned().withStatus({ clusterID: 'source', createdAt }).subject;
+  const source = aCluster().healthy().withStatus({ clusterID: 'source', createdAt }).subject;
   const world = bench.world();
   const { cluster } = world;
   vi.spyOn(world, 'cluster').mockImplementation((key) =>
     key === 'shop/source' ? (source as unknown as KubeObject) : cluster(key),
   );
   await world.connections.get('shop/production')?.poller.refresh();
-  while (!bench.calls.includes('clone')) await bench.pass();
+  for (let pass = 0; pass < 10 && !bench.calls.includes('clone'); pass++) await bench.pass();
   const own = addressOf(bench, 'orders');
   await show(bench, 'orders', addressOf(bench, 'source'));
   bench.forgetCalls();
