@@ -1,11 +1,10 @@
 import { quoted } from '../../base/printable.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import { splitAddress } from '../../http/address.ts';
-import { objectKey } from '../../kube/object.ts';
 import type { SpaceConnection } from '../databasespace/connection/connection.ts';
 import { currentID, isSame } from './identity.ts';
 import type { ClusterSubject } from './observation.ts';
-import { clusterRecordOf } from './record.ts';
+import { sourceRecordOf } from './record.ts';
 import type { ClusterWorld } from './world.ts';
 
 /**
@@ -53,14 +52,12 @@ export function sourcesAddress(
  * shown there.
  */
 function ofSource(
-  { cluster: clusterAt }: Pick<ClusterWorld, 'cluster'>,
+  world: Pick<ClusterWorld, 'cluster'>,
   connection: SpaceConnection,
   subject: ClusterSubject,
   cluster: Cluster,
 ): (address: string) => string | undefined {
-  const { clusterRef, clusterID } = subject.spec.cloneFrom ?? {};
-  const named = clusterRef && clusterAt(objectKey(subject.metadata.namespace ?? '', clusterRef.name));
-  const id = named === undefined ? clusterID : clusterRecordOf(named)?.status.clusterID;
+  const id = sourceRecordOf(world, subject)?.status.clusterID ?? subject.spec.cloneFrom?.clusterID;
   const source = id === undefined || id === cluster.id ? undefined : connection.poller.get(id);
   if (source === undefined) return () => undefined;
   const verifiedAt = isSame(subject, cluster) ? subject.status.credentials?.endpoint : undefined;

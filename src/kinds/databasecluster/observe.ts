@@ -43,7 +43,8 @@ export async function observeCluster(
   // A protected cluster goes on as it is, and users and databases on it are still looked after.
   const goes = subject.deleting && !subject.spec.deletionProtection;
   const endpoint = cluster === undefined || goes ? undefined : endpointOf(world, connection, subject, cluster);
-  const shownAt = cluster && sourcesAddress(world, connection, subject, cluster);
+  const shownAt =
+    cluster === undefined || endpoint !== undefined ? undefined : sourcesAddress(world, connection, subject, cluster);
   // To the poller the cluster is at rest.
   if (shownAt !== undefined) void poller.refresh();
   const seen = {

@@ -1,8 +1,7 @@
-import { objectKey } from '../../../kube/object.ts';
 import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { currentID, desiredID, mayExist } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
-import { type ClusterRecord, clusterRecordOf } from '../record.ts';
+import { type ClusterRecord, sourceRecordOf } from '../record.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claimantsOf } from './claimants.ts';
 import { neverCreates } from './decide-absent.ts';
@@ -39,11 +38,9 @@ function isToBeCloned(record: ClusterRecord): boolean {
 
 /** The object that is to be cloned, which is known only in the same namespace. */
 function sourceOf(world: ClusterWorld, record: Pick<ClusterRecord, 'metadata' | 'spec'>): ClusterRecord | undefined {
-  const { clusterRef, clusterID } = record.spec.cloneFrom ?? {};
-  const { namespace = '' } = record.metadata;
-  if (clusterRef !== undefined) return clusterRecordOf(world.cluster(objectKey(namespace, clusterRef.name)));
-  if (clusterID === undefined) return undefined;
+  const { clusterID } = record.spec.cloneFrom ?? {};
+  if (clusterID === undefined) return sourceRecordOf(world, record);
   return claimantsOf(world, record, clusterID).find(
-    (other) => other.metadata.namespace === namespace && desiredID(other) === clusterID,
+    (other) => other.metadata.namespace === record.metadata.namespace && desiredID(other) === clusterID,
   );
 }
