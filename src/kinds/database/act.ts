@@ -56,8 +56,8 @@ async function create(work: Work, keep: (facts: DatabaseStatusPatch) => void): P
   await confirm(world.api, DATABASES, subject, signal);
   const { memory, clock, servers } = world;
   const { attempts } = memory;
-  const first = attempts.neverMade(subject.key, operation);
   const madeAtMs = attempts.lastMadeAtMs(subject.key, operation);
+  const first = madeAtMs === undefined;
   const ours = isOurs(subject, { name, identity: access.identity });
   if (first && (await existsByGet(work))) return { operation: null };
   try {
