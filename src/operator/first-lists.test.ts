@@ -1,15 +1,12 @@
 import { expect, test } from 'vitest';
+import { loneOperator } from '../../test/support/lone-operator.ts';
 import { cluster } from '../../test/support/manifests.ts';
-import { createLog } from '../base/log.ts';
-import { HttpError } from '../base/transport.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { type AnyObject, type KubeApi, KubeError, NAMESPACES } from '../kube/api.ts';
-import { createOperator } from '../operator.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { FirstLists } from './first-lists.ts';
-import { createMetrics } from './metrics.ts';
 
 const GONE = { metadata: { name: 'gone', uid: 'u', resourceVersion: '1' } };
 
@@ -37,19 +34,7 @@ async function anOperator(get: () => AnyObject | undefined) {
     get: async (resource, ref) => (resource === NAMESPACES ? get() : read.call(api, resource, ref)),
   };
   Object.assign(api, refusing);
-  const operator = createOperator({
-    api,
-    clock,
-    random,
-    transport: () => () => Promise.reject(new HttpError('unreachable', 'There is no cloud here')),
-    log: createLog({ level: 'error', format: 'json', write: () => {} }),
-    metrics: createMetrics(clock, { version: '', node: '' }),
-    namespaces: ['shop', 'gone'],
-    concurrency: 2,
-    urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
-    instance: 'operator',
-    lease: undefined,
-  });
+  const operator = loneOperator({ api, clock, random, namespaces: ['shop', 'gone'], write: () => {} });
   const stop = new AbortController();
   const running = operator.run(stop.signal);
   const reasons = () =>

@@ -1,14 +1,11 @@
 import { expect, test } from 'vitest';
+import { loneOperator } from '../../test/support/lone-operator.ts';
 import { cluster } from '../../test/support/manifests.ts';
-import { createLog } from '../base/log.ts';
-import { HttpError } from '../base/transport.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { KubeError, type Resource } from '../kube/api.ts';
-import { createOperator } from '../operator.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { createMetrics } from './metrics.ts';
 
 /** An operator for two namespaces, on an API server without the CRD of clusters until `install`. */
 async function anOperatorWithoutClusters() {
@@ -37,18 +34,12 @@ async function anOperatorWithoutClusters() {
     return watch(resource, ...more);
   };
   const lines: { readonly level: string; readonly resource?: string; readonly msg: string }[] = [];
-  const operator = createOperator({
+  const operator = loneOperator({
     api,
     clock,
     random,
-    transport: () => () => Promise.reject(new HttpError('unreachable', 'There is no cloud here')),
-    log: createLog({ level: 'info', format: 'json', write: (line) => lines.push(JSON.parse(line)) }),
-    metrics: createMetrics(clock, { version: '', node: '' }),
     namespaces: ['shop', 'store'],
-    concurrency: 2,
-    urlPolicy: { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: undefined },
-    instance: 'operator',
-    lease: undefined,
+    write: (line) => lines.push(JSON.parse(line)),
   });
   const stop = new AbortController();
   const running = operator.run(stop.signal);

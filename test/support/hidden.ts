@@ -7,13 +7,13 @@ export async function hideClusters(bench: KindBench): Promise<() => Promise<void
   const connection = bench.world().connections.get('shop/production');
   if (connection === undefined) throw new Error('There is no connection');
   const { client, poller } = connection;
-  const hidden = [
+  const show = untilShown(
     vi.spyOn(client, 'get').mockResolvedValue(undefined),
     vi.spyOn(client, 'listAs').mockResolvedValue({ clusters: [], problem: undefined }),
-  ];
+  );
   await poller.refresh();
   return async () => {
-    for (const each of hidden) each.mockRestore();
+    show();
     await poller.refresh();
   };
 }
@@ -21,22 +21,22 @@ export async function hideClusters(bench: KindBench): Promise<() => Promise<void
 /** Hides all users of all servers from List and Get until the returned function is called. */
 export function hideUsers(): () => void {
   const { prototype } = ServerClient;
-  const hidden = [
+  return untilShown(
     vi.spyOn(prototype, 'listUsers').mockResolvedValue([]),
     vi.spyOn(prototype, 'getUser').mockResolvedValue(undefined),
-  ];
-  return () => {
-    for (const each of hidden) each.mockRestore();
-  };
+  );
 }
 
 /** Hides all databases of all servers from List and Get until the returned function is called. */
 export function hideDatabases(): () => void {
   const { prototype } = ServerClient;
-  const hidden = [
+  return untilShown(
     vi.spyOn(prototype, 'listDatabases').mockResolvedValue([]),
     vi.spyOn(prototype, 'getDatabase').mockResolvedValue(undefined),
-  ];
+  );
+}
+
+function untilShown(...hidden: readonly { mockRestore(): void }[]): () => void {
   return () => {
     for (const each of hidden) each.mockRestore();
   };
