@@ -177,8 +177,11 @@ export type ClusterStep =
   | { readonly do: 'Resume'; readonly id: string }
   | ({ readonly do: 'Rename'; readonly id: string; readonly to: string } & Patience)
   | ({ readonly do: 'Update'; readonly id: string; readonly changes: ClusterChanges } & Patience)
-  /** Writes a new password into the Secret as nextPassword, beside the working one if known. `of`: the other Secret that has it. */
-  | { readonly do: 'PreparePassword'; readonly from: UsableLogin; readonly of?: string }
+  /**
+   * Writes a new password into the Secret as nextPassword, beside the working one if known. `of`: the other Secret that has it.
+   * `isBeside`: the Secret's own works as well, and stays.
+   */
+  | { readonly do: 'PreparePassword'; readonly from: UsableLogin; readonly of?: string; readonly isBeside?: boolean }
   /** Gives the Secret's nextPassword to the server. */
   | { readonly do: 'PutPassword'; readonly id: string; readonly as: UsableLogin; readonly of?: string }
   /** Makes nextPassword, which the server accepted, the password. */

@@ -56,7 +56,7 @@ function secretChanged({ secretName }: Pick<KnownLogins, 'secretName'>): Transie
 /** The password that works stays in place; the coming one is written beside it before the server gets it. */
 export async function preparePassword(
   work: Work,
-  { from, of }: Extract<ClusterStep, { do: 'PreparePassword' }>,
+  { from, of, isBeside = false }: Extract<ClusterStep, { do: 'PreparePassword' }>,
 ): Promise<ClusterStatusPatch | undefined> {
   const { world, subject, connection } = work;
   const known = await readOwnLogins(work);
@@ -76,7 +76,7 @@ export async function preparePassword(
   const toNote = await toNoteBefore(work, known.secretName);
   if (toNote !== undefined) return toNote;
   const nextPassword = generatePassword(world.random);
-  const data = { ...login, nextPassword };
+  const data = { ...(isBeside ? pick(known, 'current', undefined) : login), nextPassword };
   const { namespace = '', name } = subject.metadata;
   const asked = subject.metadata.annotations?.[ROTATE_AT];
   const answers = asked === undefined ? {} : { [NEXT_ANNOTATIONS.answers]: asked };

@@ -42,6 +42,11 @@ const replacing: readonly { name: string; found: Partial<Tried>; step: ClusterSt
   {
     name: 'retires the factory login that works beside the published one',
     found: { working: 'current', factoryAlive: true },
+    step: { do: 'PreparePassword', from: 'factory', isBeside: true },
+  },
+  {
+    name: 'retires the factory login that works beside that of a user who may not manage others',
+    found: { working: 'current', factoryAlive: true, powerless: 'orders' },
     step: { do: 'PreparePassword', from: 'factory' },
   },
   {

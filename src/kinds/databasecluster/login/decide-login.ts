@@ -160,8 +160,13 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
     return { conditions, hold: true, stands: failure, requeueAfterMs: forMs };
   }
   // The factory's password must go first, no matter who else can sign in.
-  const by = factoryAlive === true ? ({ from: 'factory' } as const) : { from: working, ...from };
+  const by = factoryAlive === true ? byFactory(login) : { from: working, ...from };
   return replaceBy({ do: 'PreparePassword', ...by }, subject, seen, login, doing);
+}
+
+/** The password in the Secret works as well, and stays there, unless its user may not manage others. */
+function byFactory({ powerless }: TriedLogin) {
+  return { from: 'factory', ...(powerless === undefined ? { isBeside: true } : {}) } as const;
 }
 
 function replaceBy(
