@@ -26,4 +26,4 @@ const OF_CLUSTERS: ReadonlySet<Fault> = new Set<Fault>([
   'loseSecret',
 ]);
 
-describeEveryFault([...REFUSALS, ...SEVERAL_SERVERS], { faults: OF_CLUSTERS });
+describeEveryFault([...REFUSALS, ...SEVERAL_SERVERS], { faults: OF_CLUSTERS, inTurn: true });

@@ -22,4 +22,4 @@ const CHOSEN = [
 ];
 
 // A mistake of a single process is found in other tests: these faults matter only with two.
-describeEveryFault(CHOSEN.map(scenarioNamed), { replicas: 2, faults: FOR_REPLICAS });
+describeEveryFault(CHOSEN.map(scenarioNamed), { replicas: 2, faults: FOR_REPLICAS, inTurn: true });

@@ -8,7 +8,10 @@ export interface Mutation {
   readonly about: string;
   /** In a file below src/, text that occurs once, and what replaces it. */
   readonly changes: readonly (readonly [file: string, before: string, after: string])[];
-  /** Where to look for it: plans such as `deploy replicas=2`. If a plan has no strikes, all faults are tried at all its effects. */
+  /**
+   * Where to look for it: plans such as `deploy replicas=2`. If a plan has no strikes, all faults are tried at all its effects. One
+   * that found it before may come first, and saves the others.
+   */
   readonly hunt: readonly string[];
 }
 

@@ -20,7 +20,7 @@ export const OF_CLUSTERS: readonly Mutation[] = [
         'return undefined;',
       ],
     ],
-    hunt: ['move-first-secret'],
+    hunt: ['move-first-secret 9:crashAfter', 'move-first-secret'],
   },
   {
     name: 'refusal-holds-up-server',

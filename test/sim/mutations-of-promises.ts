@@ -72,7 +72,7 @@ export const OF_PROMISES: readonly Mutation[] = [
         "return kind === 'unavailable' && status === 0;",
       ],
     ],
-    hunt: ['deploy'],
+    hunt: ['deploy 4:gatewayTimeout', 'deploy'],
   },
   {
     name: 'never-verify',

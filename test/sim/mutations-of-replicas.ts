@@ -15,7 +15,7 @@ export const OF_REPLICAS: readonly Mutation[] = [
         'fence: () => undefined,',
       ],
     ],
-    hunt: ['deploy replicas=2'],
+    hunt: ['deploy replicas=2 1:freeze', 'deploy replicas=2'],
   },
   {
     name: 'ignore-lease',
@@ -57,7 +57,7 @@ export const OF_REPLICAS: readonly Mutation[] = [
         'this.#over ||= this.#standing.sinceAskedMs() < -this.#options.renewDeadlineMs * 1e9;',
       ],
     ],
-    hunt: ['two-spaces replicas=2 shards'],
+    hunt: ['two-spaces replicas=2 shards 1:freeze', 'two-spaces replicas=2 shards'],
   },
   {
     name: 'inherit-at-once',
@@ -69,7 +69,7 @@ export const OF_REPLICAS: readonly Mutation[] = [
         'const isOver = now - other.since >= other.durationMs / 15;',
       ],
     ],
-    hunt: ['two-spaces replicas=2 shards'],
+    hunt: ['two-spaces replicas=2 shards 1:partition', 'two-spaces replicas=2 shards'],
   },
   {
     name: 'trust-the-monotonic-clock',
@@ -81,6 +81,6 @@ export const OF_REPLICAS: readonly Mutation[] = [
         'Math.min(now.monotonic - at.monotonic, Math.abs(now.wall - at.wall))',
       ],
     ],
-    hunt: ['deploy replicas=2'],
+    hunt: ['deploy replicas=2 1:suspendMachine', 'deploy replicas=2'],
   },
 ];

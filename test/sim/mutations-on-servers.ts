@@ -116,7 +116,7 @@ export const ON_SERVERS: readonly Mutation[] = [
         "login.login !== 'ending'",
       ],
     ],
-    hunt: ['race-for-username'],
+    hunt: ['race-for-username 2:delete', 'race-for-username'],
   },
   {
     name: 'unread-is-absent',
@@ -186,7 +186,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     name: 'stand-in-the-way',
     about: 'An object that cannot have a user keeps it from the object that created it at the same time',
     changes: [['kinds/databaseuser/records.ts', '?.reason === USER_EXISTS', "?.reason === ''"]],
-    hunt: ['two-users-at-once seed=5'],
+    hunt: ['two-users-at-once seed=5 r3:forbidden', 'two-users-at-once seed=5'],
   },
   {
     name: 'databases-unaware-of-others',

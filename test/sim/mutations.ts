@@ -29,13 +29,13 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'finalizer-stays-away',
     about: 'The finalizer is not put back after somebody removed it',
     changes: [[RECONCILE, 'kind.owns?.(subject) && !this.#hasFinalizer()', 'false']],
-    hunt: ['change'],
+    hunt: ['change 1:replace', 'change'],
   },
   {
     name: 'left-unheld',
     about: 'The finalizer is not put back in time after somebody removed it, and the cluster outlives its object',
     changes: [[RECONCILE, 'kind.owns?.(subject) && !this.#hasFinalizer()', 'false']],
-    hunt: ['destroy-at-once'],
+    hunt: ['destroy-at-once 4:replace', 'destroy-at-once'],
   },
   {
     name: 'no-intention',
@@ -58,7 +58,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'lost-is-refused',
     about: 'A deploy whose answer was lost counts as one that had no effect',
     changes: [['kinds/attempts.ts', 'error instanceof ApiError && !error.effectUnknown', 'error instanceof ApiError']],
-    hunt: ['deploy'],
+    hunt: ['deploy 4:lostAnswer', 'deploy'],
   },
   {
     name: 'conflict-is-ours',
@@ -171,7 +171,7 @@ export const MUTATIONS: readonly Mutation[] = [
         "if (seen.id !== '') return undefined;",
       ],
     ],
-    hunt: ['destroy-at-once'],
+    hunt: ['destroy-at-once 4:lateLanding', 'destroy-at-once'],
   },
   {
     name: 'ignore-pause',
@@ -255,7 +255,7 @@ export const MUTATIONS: readonly Mutation[] = [
         'const body = { ...(version === undefined ? { version } : {}), status };',
       ],
     ],
-    hunt: ['deploy', 'suspend-resume', 'change-of-mind', 'two-for-one-id', 'deploy replicas=2'],
+    hunt: ['deploy 2:meddle', 'deploy', 'suspend-resume', 'change-of-mind', 'two-for-one-id', 'deploy replicas=2'],
   },
   {
     name: 'new-times-each-pass',
@@ -399,7 +399,7 @@ export const MUTATIONS: readonly Mutation[] = [
         'let outer = options.member === undefined ? [] : { [options.member]: [] };\n  try {\n    outer = parseJson(splitter.end());\n  } catch {}',
       ],
     ],
-    hunt: ['user-of-others'],
+    hunt: ['user-of-others r3:truncated', 'user-of-others'],
   },
   {
     name: 'verify-never-after-a-jump',
