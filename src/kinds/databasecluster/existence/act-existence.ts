@@ -89,7 +89,7 @@ async function create(work: Work, id: string, call: () => Promise<Cluster>): Pro
   const { clock, memory } = world;
   const { attempts } = memory;
   try {
-    const cluster = await attempts.make(subject.key, operation, clock, call);
+    const cluster = await withCreationTime(work, await attempts.make(subject.key, operation, clock, call));
     connection.poller.learn(id, cluster, clock.monotonic());
     // The API server may refuse the facts. The cloud's clock may then make the cluster look older than the call.
     memory.created(subject.key, operation, createdAtOf(cluster));
@@ -105,6 +105,21 @@ async function create(work: Work, id: string, call: () => Promise<Cluster>): Pro
     if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
     if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error;
     return await taken(work, id, error);
+  }
+}
+
+/**
+ * The creation time must be known before the login is looked at, or a List that shows it later shows another cluster. A cluster
+ * that runs already has no such List before it.
+ */
+async function withCreationTime({ connection, signal }: Work, answered: Cluster): Promise<Cluster> {
+  if (createdAtOf(answered) !== undefined || answered.status !== 'running') return answered;
+  try {
+    return (await connection.client.get(answered.id, signal)) ?? answered;
+  } catch (error) {
+    // The cluster is ours all the same, and not every cloud has creation times.
+    if (error instanceof ApiError) return answered;
+    throw error;
   }
 }
 
