@@ -118,7 +118,7 @@ export const MUTATIONS: readonly Mutation[] = [
         'former !== undefined ||',
       ],
       // Other safeguards against that: an absence must last, and a former cluster is recognized.
-      ['kinds/databasecluster/existence/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
+      ['kinds/databasecluster/existence/absences.ts', 'initialMs: ABSENT_MS', 'initialMs: 0'],
       [
         'kinds/databasecluster/identity.ts',
         'former.createdAt !== createdAtOf(cluster)) return',
@@ -133,7 +133,7 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       ['kinds/databasecluster/existence/find-cluster.ts', 'cluster = poller.get(id);', 'cluster = undefined;'],
       // Another safeguard against that.
-      ['kinds/databasecluster/existence/absences.ts', 'const ABSENT_MS = 20_000;', 'const ABSENT_MS = 0;'],
+      ['kinds/databasecluster/existence/absences.ts', 'initialMs: ABSENT_MS', 'initialMs: 0'],
     ],
     hunt: Array.from({ length: 24 }, (_, index) => `destroy r${index + 1}:missingTwice`),
   },

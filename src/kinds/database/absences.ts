@@ -1,8 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ObjectKey, ObjectMeta } from '../../kube/object.ts';
+import { ABSENT_MS } from '../absent.ts';
 
-/** How long a database must be missing before that is believed: a server that has just started may not show all that it has. */
-export const ABSENT_MS = 20_000;
 /** Of the time between two looks at most this counts: the server may have been away meanwhile, and then a look says nothing new. */
 const COUNTS_MS = 10_000;
 const LOOKED_FOR_MS = 5_000;

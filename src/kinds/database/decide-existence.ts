@@ -1,6 +1,7 @@
 import { failing, reconciling, stalled } from '../../kube/summary.ts';
+import { ABSENT_MS } from '../absent.ts';
 import { isTriedAgain } from '../attempts.ts';
-import { ABSENT_MS, type Absence } from './absences.ts';
+import type { Absence } from './absences.ts';
 import {
   DATABASE_EXISTS,
   type DatabaseSeen,

@@ -2,6 +2,7 @@ import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
 import type { Verdict } from '../../database/logins.ts';
 import type { ApiError } from '../../http/api-error.ts';
+import { ABSENT_MS } from '../absent.ts';
 import { confirm } from '../confirm.ts';
 import { type Given, mayHaveTaken, refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
 import { isAbsentFromServer, stillShown } from '../server/servers.ts';
@@ -14,9 +15,6 @@ import { isNextForeign, passwordsIn } from './secret/passwords.ts';
 import type { Work } from './work.ts';
 
 /* The steps that change the server. */
-
-/** How long a server that has just started, or just created a user, may not show it. */
-const HIDDEN_MS = 20_000;
 
 type Create = Extract<UserStep, { do: 'CreateUser' }>;
 type Put = Extract<UserStep, { do: 'PutPassword' }>;
@@ -43,7 +41,7 @@ export async function createUser(work: Work, { username, password, returns }: Cr
 
 /** The user was there, or may have been created: throws while the server may have it, and not show it yet. */
 function mayBeHidden({ world, subject }: Work, username: string, cause: ApiError): void {
-  if (world.memory.hidden.begin(subject, world.clock.monotonic()) >= HIDDEN_MS) return;
+  if (world.memory.hidden.begin(subject, world.clock.monotonic()) >= ABSENT_MS) return;
   const message = `The server does not show user "${username}", and refuses to create it, perhaps because it is there: Mooring tries again. If this persists, check the server. ${cause.message}`;
   throw new TransientError('CreatingUser', message, { cause });
 }

@@ -2,13 +2,13 @@ import { ceilingMs } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
 import type { ObjectKey } from '../../../kube/object.ts';
+import { ABSENT_MS } from '../../absent.ts';
 import type { Absence, ClusterSubject } from '../observation.ts';
 
-/** How long a cluster must be missing before another is created in its place: not all machines that answer are equally quick. */
-const ABSENT_MS = 20_000;
 /**
- * Each cluster that follows one that was missing for so long, and that went missing before it ran, is waited for twice as long, up
- * to this, as long as another one would follow: a cloud that never shows what it creates must not be asked for one after the other.
+ * Another cluster is created in place of one that was missing for ABSENT_MS. Each that follows, and went missing before it ran, is
+ * waited for twice as long, up to this, as long as another one would follow: a cloud that never shows what it creates must not be
+ * asked for one after the other.
  */
 const MAX_ABSENT_MS = 1_800_000;
 
