@@ -21,7 +21,7 @@ import type { ServerWorld } from '../kinds/server/access.ts';
 import { Servers } from '../kinds/server/servers.ts';
 import { findStatusCondition } from '../kube/condition.ts';
 import { parseSpecInPart, parseStatus } from '../kube/definition.ts';
-import type { KubeObject, ObjectKey } from '../kube/object.ts';
+import { type KubeObject, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { type KeyGate, SOON_MS } from '../runtime/controller.ts';
 import type { Priority } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
@@ -195,6 +195,11 @@ function controllerOfClusters(
     clusterKeys: () => clusters.store.keys(),
     cluster: (key) => clusters.store.get(key),
     claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
+    clones: (source, secretName): Iterable<ObjectKey> => {
+      const { references } = controller;
+      const secret = objectKey(splitKey(source).namespace, secretName);
+      return [...references.dependents(`databaseclusters/${source}`), ...references.dependents(`secrets/${secret}`)];
+    },
     watches: wiring.watches,
     namespaceLabels: wiring.namespaceLabels,
     dependents: (key) => leaving.of(key),

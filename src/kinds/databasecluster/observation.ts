@@ -69,6 +69,8 @@ export interface SpaceSeen {
   /** Set if the cluster is a clone that is shown only at addresses of its source: one of them, and the source's id. */
   readonly sourcesAddress?: { readonly address: string; readonly id: string } | undefined;
   readonly login: LoginObservation;
+  /** Names of objects being cloned from this one, which a new password has to wait for; absent: none is due, or nothing holds it up. */
+  readonly clones?: readonly string[];
   /** Until when (wall clock) the call that the status announces may still take effect; undefined: it was surely never made. */
   readonly mayLandUntilMs: number | undefined;
   /** When the cluster in the answer to that call was created; undefined: this process has no such answer. */

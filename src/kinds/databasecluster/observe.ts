@@ -11,6 +11,7 @@ import { isToBeCreated } from './existence/decide-absent.ts';
 import { findCluster } from './existence/find-cluster.ts';
 import { moveOf } from './existence/moved.ts';
 import { adminSecretName, createdAtOf, desiredID, isOnlyObserved, isSame, owns } from './identity.ts';
+import { clonesToSecure } from './login/clones.ts';
 import { observeLogin } from './login/observe-login.ts';
 import { observeSecret } from './login/secret-taken.ts';
 import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
@@ -65,6 +66,7 @@ export async function observeCluster(
     endpoint,
     sourcesAddress: shownAt,
     cloneSource: cluster === undefined ? await cloneSourceOf(world, subject, connection, signal) : undefined,
+    clones: clonesToSecure(world, subject),
   } as const;
   return {
     ...seen,

@@ -39,6 +39,8 @@ export interface ClusterWorld {
   readonly clusterKeys: () => Iterable<ObjectKey>;
   /** Keys of the DatabaseClusters that have this id in this space, or want it. */
   readonly claimants: (space: ObjectKey, id: string) => Iterable<ObjectKey>;
+  /** Keys of the DatabaseClusters to be cloned from that one, and perhaps more. `secretName`: of its admin Secret. */
+  readonly clones: (source: ObjectKey, secretName: string) => Iterable<ObjectKey>;
   /** Whether this operator watches the namespace. It never sees objects in others. */
   readonly watches: (namespace: string) => boolean;
   /** Labels of a namespace; undefined: there is none. */
@@ -93,6 +95,8 @@ export class ClusterMemory {
   readonly left = new Elapsed();
   /** For how long a clone has waited for the login of its source, which is about to change. */
   readonly sourceLogins = new Elapsed();
+  /** For how long a new password of its source has waited for the object, a clone. */
+  readonly clones = new Elapsed();
   /** For how long the cluster has run while every attempt to sign in to a server of it failed. */
   readonly unreachable = new Elapsed();
 
@@ -173,6 +177,7 @@ export class ClusterMemory {
     this.going.forget(key);
     this.left.forget(key);
     this.sourceLogins.forget(key);
+    this.clones.forget(key);
     this.unreachable.forget(key);
     this.failedChanges.forget(key);
     this.unseenChanges.forget(key);

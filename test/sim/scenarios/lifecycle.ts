@@ -80,6 +80,23 @@ export const LIFECYCLE: readonly Scenario[] = [
     ends: isReady,
   },
   {
+    // The clone has the password of before: the source gets a new one only once nobody needs that any more.
+    name: 'clone-of-rotated',
+    prepare: async (world) => {
+      await world.people.createCluster({}, 'source');
+      await world.until(() => isReady(world, 'source'), 'source is Ready');
+    },
+    act: async (world) => {
+      await world.people.createCluster({ cloneFrom: { clusterRef: { name: 'source' } } });
+      await world.wait(() => world.view.cluster() !== undefined, 'the clone is made');
+      await world.people.edit({ annotations: { 'mooring.dev/rotate-at': '1' } }, 'source');
+    },
+    ends: (world) =>
+      isReady(world) && isReady(world, 'source') && world.view.status('source').lastHandledRotateAt === '1',
+    // Nobody waits for a clone that a person lets go.
+    without: ['pause', 'delete', 'recreate'],
+  },
+  {
     name: 'change-of-mind',
     act: async (world) => {
       await world.people.createCluster();

@@ -306,6 +306,19 @@ describe('decideLogin()', () => {
     expect(decideCluster(healthy.subject, never.seen, NOW_MS).requeueAfterMs).toBeUndefined();
   });
 
+  it('gives no new password while clones are made that come with this one, and says so', () => {
+    const due = healthy.withStatus({ lastRotation: '2026-11-20T11:00:00.000Z' }).annotated('rotate-at', 'now');
+    const seen = anObservation();
+    expect(decideCluster(due.subject, seen.seen, NOW_MS).steps).toEqual([{ do: 'PreparePassword', from: 'current' }]);
+    const decision = decideCluster(due.subject, seen.with({ clones: ['a', 'b', 'c', 'd'] }).seen, NOW_MS);
+    expect(decision).toMatchObject({ steps: [], requeueAfterMs: 15_000 });
+    expect(outline(decision).ready).toBe('True Running');
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(
+      /its login is in Secret "orders-admin"\. A new password is due, and waits for an hour at most .*: DatabaseCluster "a", "b", "c" and 1 more\. To have it at once, pause these objects$/,
+    );
+    expect(conditionOf(decideCluster(due.subject, seen.seen, NOW_MS), 'Ready')?.message).not.toContain('is due');
+  });
+
   it('promotes the password that the server has accepted, and leaves reporting it to the next look', () => {
     const seen = anObservation().tried({ working: 'next', next: 'ours', factoryAlive: undefined });
     const decision = decideCluster(fresh.subject, seen.seen, NOW_MS);

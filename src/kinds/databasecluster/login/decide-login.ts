@@ -6,6 +6,7 @@ import {
 } from '../../../kube/condition.ts';
 import { PASS } from '../../../kube/failure.ts';
 import { failing, particulars, reconciling, retrying, stalled } from '../../../kube/summary.ts';
+import { listed } from '../../listed.ts';
 import { rotationNow, untilRotation } from '../../rotation.ts';
 import { earlier } from '../../verification.ts';
 import { changeOf, isChangeUnseen, needsPerson, settled } from '../changes/decide-state.ts';
@@ -254,12 +255,23 @@ function isMoving({ status }: ClusterSubject, { secretName }: TriedLogin): boole
   return status.credentials !== undefined && status.credentials.secretName !== secretName;
 }
 
-function inOrder(subject: ClusterSubject, seen: SpaceSeen): readonly ConditionUpdate[] {
+/** `also`: what the message of Ready adds. */
+function inOrder(subject: ClusterSubject, seen: SpaceSeen, also = ''): readonly ConditionUpdate[] {
   const secretName = adminSecretName(subject);
   const secured = factoryLoginRetired(secretName);
   const available = loginWorks(seen);
-  const message = `Cluster "${seen.id}" runs at ${seen.endpoint ?? ''}; its login is in Secret "${secretName}"`;
+  const message = `Cluster "${seen.id}" runs at ${seen.endpoint ?? ''}; its login is in Secret "${secretName}"${also}`;
   return [...settled(subject, seen, 'Running', message), ...clusterConditions(subject, seen, { secured, available })];
+}
+
+/** How often it is looked whether a clone has a login of its own. */
+const CLONE_LOOK_MS = 15_000;
+/** A name has up to 63 characters. */
+const MOST_CLONES = 3;
+
+function waitsFor(clones: readonly string[]): string {
+  const names = clones.map((name) => `"${name}"`);
+  return `. A new password is due, and waits for an hour at most until what is being cloned from it has a login of its own, as that comes with the password of now: DatabaseCluster ${listed(names, MOST_CLONES)}. To have it at once, pause ${clones.length === 1 ? 'that object' : 'these objects'}`;
 }
 
 function running(
@@ -271,20 +283,21 @@ function running(
 ): ClusterDecision {
   const rotateInMs = untilRotation(subject, subject.spec.adminCredentials?.rotateEvery, nowMs);
   const { begins, stands, againInMs } = rotationNow(rotateInMs, refusal);
+  const waits = begins && (seen.clones ?? []).length > 0;
   const rotate: ClusterStep = { do: 'PreparePassword', from: 'current' };
   const { credentials, unverifiedSecretName: other = subject.status.unverifiedSecretName } = status;
   const isMoved = credentials != null && credentials.secretName !== subject.status.credentials?.secretName;
   return {
-    conditions: inOrder(subject, seen),
+    conditions: inOrder(subject, seen, waits ? waitsFor(seen.clones ?? []) : ''),
     status,
     // Ready stays: at every moment of the rotation one of the Secret's passwords works.
     steps: [
       ...(retire === undefined ? [] : [{ do: 'RetireSecret', names: retire } as const]),
-      ...(begins ? [rotate] : []),
+      ...(begins && !waits ? [rotate] : []),
     ],
     stands,
     // The former Secret goes next.
-    requeueAfterMs: isMoved && typeof other === 'string' ? 0 : earlier(verifyInMs, againInMs),
+    requeueAfterMs: isMoved && typeof other === 'string' ? 0 : earlier(verifyInMs, waits ? CLONE_LOOK_MS : againInMs),
   };
 }
 
