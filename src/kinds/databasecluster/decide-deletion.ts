@@ -5,11 +5,13 @@ import { placeName } from '../databasespace/place.ts';
 import { isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './existence/decide-absent.ts';
 import { isFromOperation } from './existence/decide-existence.ts';
 import { createdAtOf, currentID, desiredID, identityOf, isFormer, isOurs, owns } from './identity.ts';
+import { decideLoginAlone } from './login/decide-login.ts';
 import type { ClusterObservation, ClusterStep, ClusterSubject, SpaceSeen } from './observation.ts';
 import {
   bringing,
   type ClusterDecision,
   clusterConditions,
+  driftOf,
   shown,
   UNPUBLISHED,
   unobserved,
@@ -45,7 +47,8 @@ export function decideDeletion(
     const goOn = destroys(spec) ? 'go on, which destroys the cluster with its data' : 'go on';
     const instead = destroys(spec) ? KEEP_IT : LET_GO;
     const message = `This object is being deleted, but deletionProtection is true: set it to false to ${goOn}. ${instead}`;
-    return kept(stalled('DeletionProtected', message));
+    const summary = stalled('DeletionProtected', message);
+    return observation.space === 'seen' ? stays(subject, observation, summary, nowMs) : kept(summary);
   }
   if (observation.space === 'needed') {
     const { reason, message, forMs } = observation;
@@ -64,6 +67,22 @@ export function decideDeletion(
     };
   }
   return spec.deletionPolicy === 'Delete' ? destroy(subject, observation, nowMs) : suspend(subject, observation, nowMs);
+}
+
+/** The cluster is not changed. Users and databases on it go on, so where its server is, and whether its login works, stays true. */
+function stays(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  summary: readonly ConditionUpdate[],
+  nowMs: number,
+): ClusterDecision {
+  const conditions = [...summary, ...clusterConditions(subject, seen)];
+  if (!isOurs(subject, seen)) return { conditions };
+  const status = { ...shown(seen), drift: driftOf(subject, seen) };
+  if (seen.cluster?.status !== 'running' || !isOursToEnd(subject, seen)) return { conditions, status };
+  const { mayPass: _, ...login } = decideLoginAlone(subject, seen, nowMs);
+  const told = login.conditions === 'keep' ? conditions : [...summary, ...particulars(login.conditions)];
+  return { ...login, conditions: told, status: { ...status, ...login.status } };
 }
 
 const DELETE_SECRET: ClusterStep = { do: 'DeleteSecret' };

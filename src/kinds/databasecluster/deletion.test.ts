@@ -259,6 +259,32 @@ describe('Deleting a DatabaseCluster', () => {
     expect(bench.secret()).toEqual({ key: 'value' });
   });
 
+  it.each(['Delete', 'Suspend', 'Retain'] as const)(
+    'goes on looking after a cluster that is protected, for the users on it (%s)',
+    async (deletionPolicy) => {
+      const bench = await runningBench({ spec: { deletionPolicy, deletionProtection: true } });
+      const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+      remove(bench);
+      await goOn(bench);
+      const synced = () => bench.status().conditions?.find(({ type }) => type === 'Synced');
+      expect([bench.ready(), synced()?.reason]).toEqual(['False DeletionProtected', 'AsSpecified']);
+      const before = bench.status().endpoint;
+      bench.simulator.moveServers('orders');
+      await poller.refresh();
+      await goOn(bench);
+      const { endpoint, credentials, conditions = [] } = bench.status();
+      expect(endpoint).not.toBe(before);
+      expect(endpoint).toBe(`https://${clusterNamed(bench.simulator, 'orders')?.servers[0]?.address}`);
+      expect(credentials?.endpoint).toBe(endpoint);
+      expect(conditions.find(({ type }) => type === 'Available')?.message).toContain(endpoint);
+      bench.simulator.changeCluster('orders', { storageSizeGB: 500 });
+      await poller.refresh();
+      await goOn(bench);
+      expect([bench.ready(), synced()?.status]).toEqual(['False DeletionProtected', 'False']);
+      for (const call of ['destroy', 'suspend', 'update']) expect(count(bench, call)).toBe(0);
+    },
+  );
+
   it('destroys nothing if the object changed meanwhile', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
     remove(bench);

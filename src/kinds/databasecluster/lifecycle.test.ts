@@ -120,7 +120,8 @@ Other settings:
 - managementPolicy Observe: Mooring never does anything. Ready says whether the cluster is as the spec says, with reason
   Observed or Drifted, and nothing about its login.
 - driftPolicy Report: what was changed elsewhere stays, with reason Drifted or RenamedElsewhere, until the spec changes.
-- deletionProtection: deletion waits, with reason DeletionProtected.
+- deletionProtection: deletion waits, with reason DeletionProtected. Meanwhile nothing about the cluster is changed, and its
+  login is looked after as before.
 
 Without its finalizer an object is gone and reports nothing, hence the empty cells. An object that waits goes on with the
 cloud's next List. One that a person must fix is looked at again when the cluster, the space or a Secret changes, and slowly

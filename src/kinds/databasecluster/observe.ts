@@ -30,7 +30,7 @@ export async function observeCluster(
   const needed = neededBy(world, subject);
   if (needed !== undefined) return needed;
   // An object that does not need the cloud to go does not wait for it.
-  if (subject.deleting && !needsCloudToGo(subject.spec)) return { space: 'notNeeded' };
+  if (isGoing(subject) && !needsCloudToGo(subject.spec)) return { space: 'notNeeded' };
   const connection = await findConnection(world, subject, signal);
   if ('space' in connection) return connection;
   const { poller } = connection;
@@ -41,8 +41,7 @@ export async function observeCluster(
   if (moved !== undefined && !hasFollowed) return moved;
   poller.follow(id);
   if (cluster !== undefined) world.memory.unseenChanges.shows(subject.key, cluster, world.clock.monotonic());
-  // A protected cluster goes on as it is, and users and databases on it are still looked after.
-  const goes = subject.deleting && !subject.spec.deletionProtection;
+  const goes = isGoing(subject);
   const endpoint = cluster === undefined || goes ? undefined : endpointOf(world, connection, subject, cluster);
   const shownAt =
     cluster === undefined || endpoint !== undefined ? undefined : sourcesAddress(world, connection, subject, cluster);
@@ -74,13 +73,18 @@ export async function observeCluster(
   };
 }
 
+/** A protected cluster goes on as it is, and users and databases on it are still looked after. */
+function isGoing({ deleting, spec }: ClusterSubject): boolean {
+  return deleting && !spec.deletionProtection;
+}
+
 const WANTED = { Running: 'running', Suspended: 'suspended' } as const;
 
 /** What is on a cluster that stays goes first. */
 function neededBy(world: ClusterWorld, subject: ClusterSubject): ClusterObservation | undefined {
   const { spec, status } = subject;
   const usable = isStatusConditionTrue(status.conditions, 'Available');
-  if (!subject.deleting || destroys(spec) || !usable) return undefined;
+  if (!isGoing(subject) || destroys(spec) || !usable) return undefined;
   const sinceMs = world.memory.going.begin(subject, world.clock.monotonic());
   const wait = dependentsFirst(world.dependents(subject.key), sinceMs, 'the cluster', FOLLOWING_MS);
   return wait && { space: 'needed', reason: 'WaitingForDependents', ...wait };
@@ -142,7 +146,7 @@ async function loginOf(
   const skip =
     cluster === undefined ||
     cluster.status !== 'running' ||
-    subject.deleting ||
+    isGoing(subject) ||
     status.createdAt === undefined ||
     !isSame(subject, cluster) ||
     isOnlyObserved(subject) ||

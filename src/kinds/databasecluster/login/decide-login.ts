@@ -30,7 +30,7 @@ import { whatIsWrong } from './wrong-login.ts';
  * makes of a change, the login is looked after and reported.
  */
 export const decideLogin: Rule = (subject, seen, nowMs) => {
-  const login = decide(subject, seen, nowMs);
+  const login = decideLoginAlone(subject, seen, nowMs);
   const change = changeOf(subject, seen);
   if (change === undefined) return login;
   const { steps = [], conditions, retry = 'slowly', requeueAfterMs } = login;
@@ -81,7 +81,8 @@ function isHeldUp(subject: ClusterSubject): boolean {
   return failedAt === 'updateUser' || (failedAt === PASS && !isChangeUnseen(subject));
 }
 
-function decide(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
+/** Likewise for a cluster that is not to be changed. */
+export function decideLoginAlone(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
   const { login } = seen;
   if (subject.spec.managementPolicy === 'Observe') return notTried(subject, seen);
   switch (login.login) {
