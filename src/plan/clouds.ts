@@ -101,9 +101,11 @@ function simulatorFor(
   servers: Map<ObjectKey, CopiedServer>,
   clock: Clock,
 ): Simulator {
-  const teams = [...Map.groupBy(spaces, ({ spec }) => spec.teamID)].map(([teamID, ofTeam]) =>
-    createTeam(teamID, [...new Set(ofTeam.map(({ spec }) => spec.spaceID))], true),
-  );
+  const teams = [...Map.groupBy(spaces, ({ spec }) => spec.teamID)].map(([teamID, ofTeam], index) => {
+    const { apiTokens, ...team } = createTeam(teamID, [...new Set(ofTeam.map(({ spec }) => spec.spaceID))], true);
+    // The id alone tells whose it is.
+    return { ...team, apiTokens: apiTokens.map((token) => ({ ...token, clientID: `${index}-${token.clientID}` })) };
+  });
   const versions = spaces.flatMap(({ status }) => status.availableVersions ?? []);
   const clusters = new Map<string, SavedCluster>();
   for (const space of spaces) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { aWorld, ON_ORDERS } from '../../test/support/planned-world.ts';
+import { aWorld, ON_ORDERS, SPACE } from '../../test/support/planned-world.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import { SECRETS } from '../kube/api.ts';
 import { makePlan } from './plan.ts';
@@ -34,6 +34,26 @@ it.each([
   const removed = { ...specs, 'DatabaseUser own': ON_ORDERS };
   const { steps } = await makePlan(await world.input(removed), world.clock);
   expect(steps.map(({ description }) => description)).toEqual(await stepsOf(world, removed));
+  await world.end();
+});
+
+it('each of two teams in one cloud has tokens of its own', async () => {
+  const apiTokens = ['read', 'write', 'admin'].map((level) => ({ level, secretRef: { name: `other-${level}` } }));
+  const specs = {
+    'DatabaseSpace another': { ...SPACE, baseURL: 'https://cloud.simulator.test', teamID: 'other', apiTokens },
+    'DatabaseCluster orders': CLUSTER_SPEC,
+    'DatabaseCluster more': { ...CLUSTER_SPEC, spaceRef: { name: 'another' } },
+  };
+  const world = await aWorld({});
+  for (const { secretRef } of apiTokens)
+    await world.kube.create(SECRETS, 'shop', { metadata: secretRef, data: { clientID: 'eA==', clientSecret: 'eA==' } });
+  const { outcomes } = await makePlan(await world.input(specs), world.clock);
+  expect(outcomes.map(({ name, end }) => `${name} ${end?.reason}`).toSorted()).toEqual([
+    'DatabaseCluster shop/more Running',
+    'DatabaseCluster shop/orders Running',
+    'DatabaseSpace shop/another Observed',
+    'DatabaseSpace shop/production Observed',
+  ]);
   await world.end();
 });
 
