@@ -3,7 +3,7 @@ import { HttpError, type HttpTransport } from '../base/transport.ts';
 import type { Cluster } from '../cloud/schema.ts';
 import { isSamePlace, placeOf } from '../kinds/databasespace/place.ts';
 import type { Login } from '../kinds/secrets.ts';
-import type { ObjectKey } from '../kube/object.ts';
+import { type ObjectKey, objectKey } from '../kube/object.ts';
 import { CLUSTER_STATUSES, type ClusterStatus } from '../simulator/cloud/state.ts';
 import type { Simulator } from '../simulator/interface.ts';
 import type { SavedCluster } from '../simulator/saved-state.ts';
@@ -103,8 +103,13 @@ function simulatorFor(
 ): Simulator {
   const teams = [...Map.groupBy(spaces, ({ spec }) => spec.teamID)].map(([teamID, ofTeam], index) => {
     const { apiTokens, ...team } = createTeam(teamID, [...new Set(ofTeam.map(({ spec }) => spec.spaceID))], true);
-    // The id alone tells whose it is.
-    return { ...team, apiTokens: apiTokens.map((token) => ({ ...token, clientID: `${index}-${token.clientID}` })) };
+    const tokens = apiTokens.map((token) => ({
+      ...token,
+      // The id alone tells whose it is.
+      clientID: `${index}-${token.clientID}`,
+      alsoFor: sharing(ofTeam, token.spaceID),
+    }));
+    return { ...team, apiTokens: tokens };
   });
   const versions = spaces.flatMap(({ status }) => status.availableVersions ?? []);
   const clusters = new Map<string, SavedCluster>();
@@ -140,6 +145,16 @@ function simulatorFor(
       clusters: [...clusters.values()],
     },
   });
+}
+
+/** The ids of the spaces that name a Secret with a token of this one: nobody knows for which of them it is. */
+function sharing(spaces: readonly PlannedSpace[], spaceID: string): readonly string[] {
+  const named = new Set(spaces.filter(({ spec }) => spec.spaceID === spaceID).flatMap(tokenSecretsOf));
+  return spaces.filter((space) => tokenSecretsOf(space).some((key) => named.has(key))).map(({ spec }) => spec.spaceID);
+}
+
+function tokenSecretsOf({ metadata, next }: PlannedSpace): readonly ObjectKey[] {
+  return next.apiTokens.map(({ secretRef }) => objectKey(metadata.namespace ?? '', secretRef.name));
 }
 
 function clustersIn(
@@ -278,7 +293,7 @@ function routed(simulators: readonly (readonly [string, Simulator])[], spaces: r
 }
 
 /** The address of its cloud, in a canonical form. */
-function cloudOf({ spec }: PlannedSpace): string {
+export function cloudOf({ spec }: PlannedSpace): string {
   return placeOf(spec).baseURL;
 }
 

@@ -7,11 +7,13 @@ import { MANAGED_BY, type NewSecret, OWNER_LABEL, ownerValue } from '../kinds/se
 import { clusterKeyOf } from '../kinds/server/access.ts';
 import type { AnyObject, Resource } from '../kube/api.ts';
 import { CONFIG_MAPS, NAMESPACES, SECRETS } from '../kube/api.ts';
+import { isStatusConditionTrue } from '../kube/condition.ts';
 import { keyOf, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import type { FakeKube } from '../sandbox/fake-kube.ts';
 import {
   type Clouds,
+  cloudOf,
   EXISTING_LOGIN,
   FACTORY_LOGIN,
   OTHER_PASSWORD,
@@ -22,6 +24,7 @@ import {
   clustersOf,
   type PlannedCluster,
   type PlannedObject,
+  type PlannedSpace,
   type PlannedUser,
   securedIn,
   spacesOf,
@@ -29,6 +32,9 @@ import {
 } from './objects.ts';
 import { type CopiedSchemas, dataOf } from './schemas.ts';
 import { type SeenSecret, type SeenSecrets, secretsOf } from './secrets.ts';
+
+/** The spaces that the cloud itself was asked about, and answered. */
+type Listed = ReadonlyMap<ObjectKey, unknown>;
 
 /** Puts everything into the copy of the Kubernetes API: objects as they should become, Secrets with the copies' logins only. */
 export function copyObjects(
@@ -39,12 +45,16 @@ export function copyObjects(
     readonly secrets: SeenSecrets;
     readonly namespaces: readonly AnyObject[];
     readonly schemas: CopiedSchemas;
+    readonly listed: Listed;
   },
   clouds: Clouds,
 ): void {
-  const { objects, configMaps, secrets, namespaces, schemas } = given;
+  const { objects, configMaps, secrets, namespaces, schemas, listed } = given;
   for (const { metadata } of namespaces) kube.put(NAMESPACES, { metadata });
-  const versions = new Map([...copySecrets(kube, objects, secrets, clouds), ...copyConfigMaps(kube, configMaps)]);
+  const versions = new Map([
+    ...copySecrets(kube, objects, secrets, clouds, listed),
+    ...copyConfigMaps(kube, configMaps),
+  ]);
   for (const planned of objects) {
     const resource = resourceOf(planned.definition);
     const { live, wanted } = planned;
@@ -120,6 +130,7 @@ function copySecrets(
   objects: readonly PlannedObject[],
   seen: SeenSecrets,
   clouds: Clouds,
+  listed: Listed,
 ): Map<string, string> {
   const secrets = new Map<ObjectKey, NewSecret>();
   const put = (key: ObjectKey, { data, ...rest }: NewSecret) =>
@@ -128,7 +139,11 @@ function copySecrets(
     const found = seen.get(key);
     if (found !== undefined) put(key, withUnknownValues(found));
   }
-  for (const [key, data] of [...ownPasswords(objects), ...existingLogins(objects), ...tokens(objects, clouds)]) {
+  for (const [key, data] of [
+    ...ownPasswords(objects),
+    ...existingLogins(objects),
+    ...tokens(objects, clouds, listed),
+  ]) {
     const keys = seen.get(key)?.keys;
     const there = Object.entries(data).filter(([name]) => keys === undefined || keys.has(name));
     put(key, { data: Object.fromEntries(there), labels: {} });
@@ -176,26 +191,42 @@ function withUnknownValues({ labels, annotations, ownerReferences, type, keys }:
 
 type Contents = readonly (readonly [ObjectKey, Readonly<Record<string, string>>])[];
 
-/** The tokens of the spaces. If one Secret serves several levels, the highest, which comes last, is used for all. */
-function tokens(objects: readonly PlannedObject[], clouds: Clouds): Contents {
-  return spacesOf(objects).flatMap(({ object, metadata, next }) => {
-    const namespace = metadata.namespace ?? '';
-    const ofLevel = (level: string) => next.apiTokens.filter((token) => token.level === level);
-    const { name, usernameKey = 'username', passwordKey = 'password' } = next.defaultCredentialsSecretRef;
-    return [
-      ...['read', 'write', 'admin'].flatMap(ofLevel).map(({ level, secretRef }) => {
-        const token = clouds.token(object.key, level);
-        const { clientIDKey = 'clientID', clientSecretKey = 'clientSecret' } = secretRef;
-        const data = { [clientIDKey]: token.clientID, [clientSecretKey]: token.clientSecret };
-        return [objectKey(namespace, secretRef.name), data] as const;
-      }),
-      [
-        objectKey(namespace, name),
-        { [usernameKey]: FACTORY_LOGIN.username, [passwordKey]: FACTORY_LOGIN.password },
-      ] as const,
-    ];
-  });
+/**
+ * The tokens of the spaces. If one Secret serves several levels, the highest, which comes last, is used for all. If spaces of several
+ * teams name it, it is the token of the team whose space works.
+ */
+function tokens(objects: readonly PlannedObject[], clouds: Clouds, listed: Listed): Contents {
+  const spaces = spacesOf(objects);
+  const team = (space: PlannedSpace) => JSON.stringify([cloudOf(space), space.spec.teamID]);
+  const proofs = new Map<string, number>();
+  for (const space of spaces) proofs.set(team(space), Math.max(proof(space, listed), proofs.get(team(space)) ?? 0));
+  const named = spaces
+    .flatMap((space) =>
+      space.next.apiTokens.map((apiToken) => ({ space, sure: proofs.get(team(space)) ?? 0, ...apiToken })),
+    )
+    .toSorted((one, other) => one.sure - other.sure || LEVELS.indexOf(one.level) - LEVELS.indexOf(other.level));
+  return [
+    ...named.map(({ space: { object, metadata }, level, secretRef }) => {
+      const token = clouds.token(object.key, level);
+      const { name, clientIDKey = 'clientID', clientSecretKey = 'clientSecret' } = secretRef;
+      const data = { [clientIDKey]: token.clientID, [clientSecretKey]: token.clientSecret };
+      return [objectKey(metadata.namespace ?? '', name), data] as const;
+    }),
+    ...spaces.map(({ metadata, next }) => {
+      const { name, usernameKey = 'username', passwordKey = 'password' } = next.defaultCredentialsSecretRef;
+      const data = { [usernameKey]: FACTORY_LOGIN.username, [passwordKey]: FACTORY_LOGIN.password };
+      return [objectKey(metadata.namespace ?? '', name), data] as const;
+    }),
+  ];
 }
+
+/** How sure it is that a space's tokens work. */
+function proof({ object, status }: PlannedSpace, listed: Listed): number {
+  if (listed.has(object.key)) return 2;
+  return isStatusConditionTrue(status.conditions, 'Ready') ? 1 : 0;
+}
+
+const LEVELS = ['read', 'write', 'admin'];
 
 /** Whether the user has the password that is in the Secret which its object names, and will go on naming. */
 function isInUse({ spec, next, status }: PlannedUser): boolean {

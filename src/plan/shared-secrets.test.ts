@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { aWorld, ON_ORDERS, SPACE } from '../../test/support/planned-world.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import { SECRETS } from '../kube/api.ts';
@@ -35,6 +35,34 @@ it.each([
   const { steps } = await makePlan(await world.input(removed), world.clock);
   expect(steps.map(({ description }) => description)).toEqual(await stepsOf(world, removed));
   await world.end();
+});
+
+describe.each(['before', 'zz-after'])('A DatabaseSpace %s that names the tokens of another one', (name) => {
+  it.each<[string, object, string]>([
+    ['for another space', { spaceID: 'staging' }, 'Observed'],
+    ['for a space that does not exist', { spaceID: 'gone' }, 'Observed'],
+    ['for another team', { teamID: 'other' }, 'AccessDenied'],
+    ['for less', { apiTokens: [{ level: 'read', secretRef: { name: 'cloud-admin' } }] }, 'Observed'],
+  ])('%s changes no plan for that one', async (_what, fields, end) => {
+    const space = { ...SPACE, baseURL: 'https://cloud.simulator.test', ...fields };
+    const specs = {
+      'DatabaseCluster orders': { ...CLUSTER_SPEC, deletionPolicy: 'Delete' },
+      [`DatabaseSpace ${name}`]: space,
+    };
+    const world = await aWorld(specs);
+    const input = await world.input(specs, ['DatabaseCluster orders']);
+    for (const listed of [input.listed, new Map()]) {
+      const { steps, outcomes } = await makePlan({ ...input, listed }, world.clock);
+      expect(steps.map(({ description }) => description)).toEqual([
+        'destroy cluster "orders" and its data',
+        'delete the admin Secret, as its cluster is gone',
+      ]);
+      const ends = outcomes.map((outcome) => `${outcome.name} ${outcome.end?.reason}`);
+      expect(ends).toContain('DatabaseSpace shop/production Observed');
+      expect(ends).toContain(`DatabaseSpace shop/${name} ${end}`);
+    }
+    await world.end();
+  });
 });
 
 it('each of two teams in one cloud has tokens of its own', async () => {

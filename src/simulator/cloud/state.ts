@@ -12,6 +12,8 @@ export interface ApiToken {
   readonly clientSecret: string;
   readonly level: Level;
   readonly spaceID: string;
+  /** More spaces that it is for. The documents know only tokens for one; this is for whoever does not know for which. */
+  readonly alsoFor?: readonly string[];
 }
 
 export interface TeamOptions {

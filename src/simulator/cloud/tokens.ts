@@ -39,7 +39,8 @@ export function authenticate(world: World, request: Incoming, now: number): Acce
 /** 403 unless the token's level on exactly this space suffices (Authentication, Access level). */
 export function authorize(world: World, token: AccessToken, teamID: string, spaceID: string, level: Level): void {
   const { apiToken } = token;
-  if (token.teamID !== teamID || apiToken.spaceID !== spaceID) {
+  const isForSpace = apiToken.spaceID === spaceID || apiToken.alsoFor?.includes(spaceID) === true;
+  if (token.teamID !== teamID || !isForSpace) {
     throw new Refusal(403, 'accessDenied', 'The access token is for another space');
   }
   const suffices = world.knobs.levelsNest
