@@ -23,6 +23,39 @@ describe('The notes of makePlan()', () => {
     await world.end();
   });
 
+  it.each([
+    ['a token may not do what is to be done', CLUSTER, 'AccessDenied'],
+    ['a password of your own cannot be used', 'DatabaseUser app', 'InvalidPassword'],
+  ])('say that %s, even if the plan does it', async (_what, refused, reason) => {
+    const specs = {
+      [CLUSTER]: CLUSTER_SPEC,
+      'DatabaseUser app': { ...ON_ORDERS, passwordSecretRef: { name: 'mine' } },
+    };
+    // What it is on is there.
+    const world = await aWorld(refused === CLUSTER ? {} : { [CLUSTER]: CLUSTER_SPEC });
+    await world.kube.create(SECRETS, 'shop', { metadata: { name: 'mine' }, data: { password: 'bWluZQ==' } });
+    const condition = {
+      type: 'Ready',
+      status: 'False',
+      reason,
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    };
+    const status = { observedGeneration: 1, conditions: [{ ...condition, observedGeneration: 1 }] };
+    const input = await world.input(specs);
+    const objects = input.objects.map((each) => {
+      const { wanted, definition, key } = each;
+      const isRefused = `${definition.kind} ${key.slice('shop/'.length)}` === refused;
+      if (wanted === undefined || !isRefused) return each;
+      return { ...each, live: { ...wanted, metadata: { ...wanted.metadata, generation: 1 }, status } };
+    });
+    const { steps, notes } = await makePlan({ ...input, objects }, world.clock);
+    const name = refused.replace(' ', ' shop/');
+    expect(steps.map((step) => step.name)).toContain(name);
+    expect(notes).toEqual([expect.stringContaining(`${name} is not Ready now, and nothing in this plan changes that`)]);
+    await world.end();
+  });
+
   it('name each user of a cluster that is taken over once, and not its admin user', async () => {
     const world = await aWorld({});
     world.simulator.deployForeign({ id: 'orders', version: CLUSTER_SPEC.version });

@@ -22,7 +22,7 @@ function overBy(objects: readonly PlannedObject[], outcomes: readonly Outcome[])
   const isMended = (item: Item) => {
     const outcome = byName.get(nameOf(item));
     const wasWrong = readyOf(item)?.status === 'False' && !isOutOfDate(item);
-    const isUntouched = outcome?.steps.length === 0 || needsLogin(item);
+    const isUntouched = outcome?.steps.length === 0 || needsValue(item);
     return wasWrong && outcome?.end?.ready === 'True' && isUntouched && isLeft(nameOf(item));
   };
   return items.filter(isMended).map((item) => {
@@ -31,10 +31,12 @@ function overBy(objects: readonly PlannedObject[], outcomes: readonly Outcome[])
   });
 }
 
-/** Its steps come after a login that was refused, so they do not solve that. */
-function needsLogin(item: Item): boolean {
-  return readyOf(item)?.reason === 'DefaultLoginRefused';
+/** Its steps come after what was refused, so they do not solve that: they would need another value in a Secret, which no plan knows. */
+function needsValue(item: Item): boolean {
+  return NEEDS_VALUE.has(readyOf(item)?.reason ?? '');
 }
+
+const NEEDS_VALUE: ReadonlySet<string> = new Set(['DefaultLoginRefused', 'AccessDenied', 'InvalidPassword']);
 
 function onServers(objects: readonly PlannedObject[], clouds: Clouds): readonly string[] {
   return clustersOf(objects).flatMap(({ object }) => {
