@@ -44,7 +44,7 @@ function onServers(objects: readonly PlannedObject[], clouds: Clouds): readonly 
     if (object.wanted === undefined || guesses.length === 0) return [];
     const what = guesses.join(', and that ');
     return [
-      `It is not known what is on the server of cluster "${clusterID}", which DatabaseCluster ${object.key} takes over, until that server is asked: this plan assumes that ${what}`,
+      `It is not known what is on the server of cluster "${clusterID}", which DatabaseCluster ${object.key} takes over if no object in another namespace has it, until that server is asked: this plan assumes that ${what}`,
     ];
   });
 }

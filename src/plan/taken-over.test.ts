@@ -60,7 +60,7 @@ describe('makePlan() of a cluster that is taken over', () => {
     expect(stepsOf(planned)).toEqual(await done(world, wanted));
     expect(stepsOf(planned)).toContain('DatabaseUser shop/report: create user "report"');
     expect(planned.notes).toEqual([
-      'It is not known what is on the server of cluster "orders", which DatabaseCluster shop/orders takes over, until that server is asked: this plan assumes that user "report" does not exist',
+      'It is not known what is on the server of cluster "orders", which DatabaseCluster shop/orders takes over if no object in another namespace has it, until that server is asked: this plan assumes that user "report" does not exist',
     ]);
     await world.end();
   });
