@@ -1,4 +1,4 @@
-import { ABANDON, LET_GO } from '../../kube/annotations.ts';
+import { ABANDON, isPaused, LET_GO } from '../../kube/annotations.ts';
 import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
 import { placeName } from '../databasespace/place.ts';
@@ -37,6 +37,12 @@ export function decideDeletion(
   observation: ClusterObservation,
   nowMs: number,
 ): ClusterDecision {
+  const end = decideEnd(subject, observation, nowMs);
+  const isHeld = isPaused(subject.metadata) && !subject.spec.deletionProtection;
+  return observation.space === 'seen' && isHeld ? staysFor(subject, observation, end, nowMs) : end;
+}
+
+function decideEnd(subject: ClusterSubject, observation: ClusterObservation, nowMs: number): ClusterDecision {
   const { spec } = subject;
   const kept = (summary: readonly ConditionUpdate[]): ClusterDecision => {
     if (observation.space === 'seen') return { conditions: [...summary, ...clusterConditions(subject, observation)] };
@@ -83,6 +89,13 @@ function stays(
   const { mayPass: _, ...login } = decideLoginAlone(subject, seen, nowMs);
   const told = login.conditions === 'keep' ? conditions : [...summary, ...particulars(login.conditions)];
   return { ...login, conditions: told, status: { ...status, ...login.status } };
+}
+
+/** Likewise until it is no longer paused; `end`: what is done then. */
+function staysFor(subject: ClusterSubject, seen: SpaceSeen, end: ClusterDecision, nowMs: number): ClusterDecision {
+  if (end.steps === undefined && !end.release) return end;
+  const { steps: _, hold: _hold, stands: _stands, ...meanwhile } = stays(subject, seen, [], nowMs);
+  return { ...meanwhile, ...end, conditions: meanwhile.conditions, status: { ...meanwhile.status, ...end.status } };
 }
 
 const DELETE_SECRET: ClusterStep = { do: 'DeleteSecret' };

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { hideClusters as hide } from '../../../test/support/hidden.ts';
 import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
+import { PAUSED } from '../../kube/annotations.ts';
 import type { Dialect } from '../../simulator/dialect.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
@@ -282,6 +283,33 @@ describe('Deleting a DatabaseCluster', () => {
       await goOn(bench);
       expect([bench.ready(), synced()?.status]).toEqual(['False DeletionProtected', 'False']);
       for (const call of ['destroy', 'suspend', 'update']) expect(count(bench, call)).toBe(0);
+    },
+  );
+
+  it.each(['Delete', 'Suspend', 'Retain'] as const)(
+    'goes on looking after a cluster that is paused, for the users on it (%s)',
+    async (deletionPolicy) => {
+      const bench = await runningBench({ spec: { deletionPolicy } });
+      const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+      await bench.annotate(PAUSED, 'true');
+      remove(bench);
+      await goOn(bench);
+      expect(bench.ready()).toBe('Unknown Paused');
+      const before = bench.status().endpoint;
+      expect(before).toBe(bench.status().credentials?.endpoint);
+      bench.simulator.moveServers('orders');
+      await poller.refresh();
+      await goOn(bench);
+      const { endpoint, credentials, conditions = [] } = bench.status();
+      expect(endpoint).not.toBe(before);
+      expect(endpoint).toBe(`https://${clusterNamed(bench.simulator, 'orders')?.servers[0]?.address}`);
+      expect(credentials?.endpoint).toBe(endpoint);
+      const available = conditions.find(({ type }) => type === 'Available');
+      expect(available).toMatchObject({ status: 'True', message: expect.stringContaining(endpoint ?? '') });
+      for (const call of ['destroy', 'suspend']) expect(count(bench, call)).toBe(0);
+      await bench.annotate(PAUSED, 'false');
+      await goOn(bench);
+      expect(isGone(bench)).toBe(true);
     },
   );
 

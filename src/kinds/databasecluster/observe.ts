@@ -1,4 +1,5 @@
 import type { Cluster } from '../../cloud/schema.ts';
+import { isPaused } from '../../kube/annotations.ts';
 import { isStatusConditionTrue } from '../../kube/condition.ts';
 import type { SpaceConnection } from '../databasespace/connection/connection.ts';
 import { dependentsFirst } from '../dependents-first.ts';
@@ -41,8 +42,9 @@ export async function observeCluster(
   if (moved !== undefined && !hasFollowed) return moved;
   poller.follow(id);
   if (cluster !== undefined) world.memory.unseenChanges.shows(subject.key, cluster, world.clock.monotonic());
-  const goes = isGoing(subject);
-  const endpoint = cluster === undefined || goes ? undefined : endpointOf(world, connection, subject, cluster);
+  const isToGo = subject.deleting && !subject.spec.deletionProtection;
+  const endpoint =
+    cluster === undefined || isGoing(subject) ? undefined : endpointOf(world, connection, subject, cluster);
   const shownAt =
     cluster === undefined || endpoint !== undefined ? undefined : sourcesAddress(world, connection, subject, cluster);
   // To the poller the cluster is at rest.
@@ -61,7 +63,7 @@ export async function observeCluster(
     lookalikes,
     away: poller.isAway ? subject.spec.spaceRef.name : undefined,
     renameTaken: isRenameTaken(subject, connection, cluster),
-    notShown: cluster && stateNotShown(world, subject, cluster, goes ? 'gone' : WANTED[subject.spec.state]),
+    notShown: cluster && stateNotShown(world, subject, cluster, isToGo ? 'gone' : WANTED[subject.spec.state]),
     endpoint,
     sourcesAddress: shownAt,
     cloneSource: cluster === undefined ? await cloneSourceOf(world, subject, connection, signal) : undefined,
@@ -73,9 +75,9 @@ export async function observeCluster(
   };
 }
 
-/** A protected cluster goes on as it is, and users and databases on it are still looked after. */
-function isGoing({ deleting, spec }: ClusterSubject): boolean {
-  return deleting && !spec.deletionProtection;
+/** A protected or paused cluster goes on as it is, and users and databases on it are still looked after. */
+function isGoing({ deleting, metadata, spec }: ClusterSubject): boolean {
+  return deleting && !spec.deletionProtection && !isPaused(metadata);
 }
 
 const WANTED = { Running: 'running', Suspended: 'suspended' } as const;
