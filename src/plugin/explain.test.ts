@@ -117,6 +117,11 @@ describe('explainText()', () => {
     );
   });
 
+  it('says what to do about a schema that was refused, as its message only quotes the server', () => {
+    const refused = { ready: ['False', 'SchemaRefused', 'the server refused inline/0: no'] as const, stalled: true };
+    expect(explain(anItem('Database', 'shop/orders', refused))).toContain('What to do\n  Correct the source');
+  });
+
   it('does not advise deleting an object with an existing cluster, as that may destroy it', () => {
     const refused = { ready: ['False', 'RefusedByCloud', 'Too large'] as const, stalled: true };
     expect(explain(anItem('DatabaseCluster', 'shop/orders', refused))).toContain(
