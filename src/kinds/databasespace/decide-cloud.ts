@@ -170,7 +170,7 @@ function refusalOf(subject: SpaceSubject, { listError, place }: CloudSeen): Said
     return { reason: 'SpaceNotFound', message: `${message}. ${remedy}` };
   }
   if (kind === 'forbidden') {
-    const remedy = 'Give the space a token of level read: a higher level need not include it';
+    const remedy = `Give the space a token of level read for this very ${place}: a token for another space is refused too, and a higher level need not include it`;
     return { reason: 'AccessDenied', message: `${message}. ${remedy}` };
   }
   if (kind === 'unauthorized') {

@@ -130,6 +130,13 @@ describe('decideSpace()', () => {
     expect(conditionOf(decision, 'Ready')?.message).not.toMatch(/\.$/);
   });
 
+  it('says that a token which may not list may be of too high a level, or for another space', () => {
+    const decision = decideSpace(ready.subject, aSpaceObservation({ listError: apiError('forbidden') }));
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(
+      /Give the space a token of level read for this very space "production" of team "acme": a token for another space /,
+    );
+  });
+
   it('says in an outage of more than ten seconds what fails, since when, and when the next try is', () => {
     const seen = aSpaceObservation({ listError: apiError('lost'), failingSinceMs: NOW_MS });
     expect(outline(decideSpace(ready.subject, seen, NOW_MS + 9_000))).toMatchObject({
