@@ -39,7 +39,7 @@ function group(path: readonly string[], values: readonly Value[], named: Named):
   const children = values.filter((value) => value.path.length === path.length + 1 && startsWith(value.path, path));
   const properties = children.map((value) => {
     const schema = value.about === undefined ? group(value.path, values, named) : leaf(value, named);
-    return [value.path.at(-1) ?? '', schema] as const;
+    return [value.path.at(-1) ?? '', isRequired(value) ? schema : orNull(schema)] as const;
   });
   const required = children.filter(isRequired).map(({ path: keys }) => keys.at(-1));
   return {
@@ -53,6 +53,14 @@ function group(path: readonly string[], values: readonly Value[], named: Named):
 /** Null removes a default. These values need theirs; lists, maps and texts that may be empty do not. */
 function isRequired({ about, preset }: Value): boolean {
   return about === undefined || (preset !== '' && ['string', 'number', 'boolean'].includes(typeof preset));
+}
+
+/** Helm takes null out of the values before it checks them, but not with `--reuse-values`. */
+function orNull({ description, ...schema }: Schema): Schema {
+  // Not in `type`: a refusal names only what makes sense.
+  return [schema['type']].flat().includes('null')
+    ? { description, ...schema }
+    : { description, if: { type: 'null' }, else: schema };
 }
 
 function leaf({ path, about, type, preset }: Value, named: Named): Schema {

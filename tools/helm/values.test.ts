@@ -77,12 +77,14 @@ describe('schemaOf()', () => {
   test('says each type', () => {
     expect(schema['properties']).toMatchObject({
       replicas: { description: 'How many pods', type: 'integer', minimum: 1, maximum: 9 },
-      image: { properties: { repository: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } } },
-      affinity: { $ref: '#/definitions/Affinity' },
-      labels: { type: 'object', additionalProperties: { type: 'string' } },
+      image: {
+        properties: { repository: { type: 'string' }, tags: { else: { type: 'array', items: { type: 'string' } } } },
+      },
+      affinity: { else: { $ref: '#/definitions/Affinity' } },
+      labels: { else: { type: 'object', additionalProperties: { type: 'string' } } },
       budget: { type: ['integer', 'string', 'null'] },
       mode: { enum: ['a', 'b'] },
-      name: { type: 'string', pattern: '^(a|b)$' },
+      name: { else: { type: 'string', pattern: '^(a|b)$' } },
       enabled: { type: 'boolean' },
     });
   });
@@ -92,6 +94,17 @@ describe('schemaOf()', () => {
       required: ['replicas', 'image', 'mode', 'enabled'],
       properties: { image: { required: ['repository'] } },
     });
+  });
+
+  test('accepts null for the others, as Helm leaves it in the values with --reuse-values', () => {
+    const isNull = { if: { type: 'null' } };
+    expect(schema['properties']).toMatchObject({
+      image: { properties: { tags: isNull } },
+      affinity: isNull,
+      labels: isNull,
+      name: isNull,
+    });
+    expect(schema['properties']).not.toMatchObject({ budget: isNull });
   });
 
   test('has the types of Kubernetes that are used, and those that they use', () => {
