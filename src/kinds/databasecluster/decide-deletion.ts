@@ -118,7 +118,7 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   if (cluster.status === 'destroying') return { ...say(destroying), ...untilBelieved(seen) };
   if (!seen.canDestroy) {
     const message = `Cluster "${seen.id}" cannot be destroyed: the space has no API token of level admin. Add one to apiTokens. ${LET_GO}`;
-    return say(failing('DeletionBlocked', message));
+    return stays(subject, seen, failing('DeletionBlocked', message), nowMs);
   }
   return { ...say(destroying), steps: [{ do: 'Destroy', id: seen.id }] };
 }

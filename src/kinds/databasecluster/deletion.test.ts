@@ -286,6 +286,25 @@ describe('Deleting a DatabaseCluster', () => {
     },
   );
 
+  it('goes on looking after a cluster that cannot be destroyed for lack of a token, for the users on it', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    const canDestroy = vi.spyOn(client, 'canDestroy', 'get').mockReturnValue(false);
+    const before = bench.status().endpoint;
+    remove(bench);
+    await goOn(bench);
+    expect([bench.ready(), bench.status().endpoint]).toEqual(['False DeletionBlocked', before]);
+    bench.simulator.moveServers('orders');
+    await poller.refresh();
+    await goOn(bench);
+    const { endpoint, credentials } = bench.status();
+    expect(endpoint).not.toBe(before);
+    expect([endpoint, bench.ready()]).toEqual([credentials?.endpoint, 'False DeletionBlocked']);
+    canDestroy.mockRestore();
+    await goOn(bench);
+    expect([isGone(bench), count(bench, 'destroy')]).toEqual([true, 1]);
+  });
+
   it.each(['Delete', 'Suspend', 'Retain'] as const)(
     'goes on looking after a cluster that is paused, for the users on it (%s)',
     async (deletionPolicy) => {

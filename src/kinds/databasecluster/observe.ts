@@ -44,7 +44,9 @@ export async function observeCluster(
   if (cluster !== undefined) world.memory.unseenChanges.shows(subject.key, cluster, world.clock.monotonic());
   const isToGo = subject.deleting && !subject.spec.deletionProtection;
   const endpoint =
-    cluster === undefined || isGoing(subject) ? undefined : endpointOf(world, connection, subject, cluster);
+    cluster === undefined || isEnding(subject, connection)
+      ? undefined
+      : endpointOf(world, connection, subject, cluster);
   const shownAt =
     cluster === undefined || endpoint !== undefined ? undefined : sourcesAddress(world, connection, subject, cluster);
   // To the poller the cluster is at rest.
@@ -78,6 +80,11 @@ export async function observeCluster(
 /** A protected or paused cluster goes on as it is, and users and databases on it are still looked after. */
 function isGoing({ deleting, metadata, spec }: ClusterSubject): boolean {
   return deleting && !spec.deletionProtection && !isPaused(metadata);
+}
+
+/** Nor does one end that must be destroyed, while nobody gives Mooring the token for it. */
+function isEnding(subject: ClusterSubject, { client }: SpaceConnection): boolean {
+  return isGoing(subject) && (client.canDestroy || !destroys(subject.spec));
 }
 
 const WANTED = { Running: 'running', Suspended: 'suspended' } as const;
@@ -148,7 +155,7 @@ async function loginOf(
   const skip =
     cluster === undefined ||
     cluster.status !== 'running' ||
-    isGoing(subject) ||
+    isEnding(subject, connection) ||
     status.createdAt === undefined ||
     !isSame(subject, cluster) ||
     isOnlyObserved(subject) ||
