@@ -2,6 +2,7 @@ import type { Cluster } from '../../cloud/schema.ts';
 import type { Subject } from '../../runtime/kind.ts';
 import type { Place } from '../databasespace/place.ts';
 import type { Refusal } from '../password-tries.ts';
+import type { Unrecorded } from '../rotations.ts';
 import type { SecretHolder } from '../secret-holder.ts';
 import type { DatabaseClusterSpec, DatabaseClusterStatus } from './schema.ts';
 
@@ -107,7 +108,12 @@ export type LoginObservation =
   /** The cluster runs, but none of its servers does, or none at a usable address. */
   | { readonly login: 'noServer' /** For how long this process has found it so. */; readonly forMs: number }
   /** Verified earlier; neither Secret nor server has changed since. */
-  | { readonly login: 'settled'; readonly verifyInMs: number | undefined; readonly refusal?: Refusal | undefined }
+  | {
+      readonly login: 'settled';
+      readonly verifyInMs: number | undefined;
+      readonly refusal?: Refusal | undefined;
+      readonly unrecorded?: Unrecorded;
+    }
   /** The server gives no verdict. */
   | {
       readonly login: 'unreachable';
@@ -161,6 +167,7 @@ export type LoginObservation =
       readonly verifyInMs: number | undefined;
       /** The refusal of a new password; undefined: one may be tried. */
       readonly refusal?: Refusal | undefined;
+      readonly unrecorded?: Unrecorded;
       /** Other Secrets that can be deleted, in this order, once the login works: no running call can give one of them the login. */
       readonly retire?: readonly string[];
       /** The refused logins whose username or password ends with a line break, as in what `echo` writes. */

@@ -1,5 +1,6 @@
 import type { Decision, StatusPatch, Subject } from '../../runtime/kind.ts';
 import type { Refusal } from '../password-tries.ts';
+import type { Unrecorded } from '../rotations.ts';
 import type { SecretHolder } from '../secret-holder.ts';
 import type { NoServer } from '../server/dependents.ts';
 import { USER_FINALIZER } from './resource.ts';
@@ -47,7 +48,12 @@ export type LoginObservation =
   /** The username is the cluster's own. */
   | { readonly login: 'reserved' }
   /** Verified earlier, and nothing has changed since. */
-  | { readonly login: 'settled'; readonly verifyInMs: number | undefined; readonly refusal?: Refusal | undefined }
+  | {
+      readonly login: 'settled';
+      readonly verifyInMs: number | undefined;
+      readonly refusal?: Refusal | undefined;
+      readonly unrecorded?: Unrecorded;
+    }
   /** The connection Secret's name is taken by a Secret that is not ours; `by`: whose it is, if known. */
   | { readonly login: 'secretTaken'; readonly by?: SecretHolder | undefined }
   /** The server signs in with a password that it was never given: a coming one that signs in proves nothing. */
@@ -90,6 +96,7 @@ export interface TriedLogin {
   readonly refusal?: Refusal | undefined;
   /** Somebody else keeps taking generated passwords out of the Secret: for how long none is generated; undefined: one may be. */
   readonly overwritten?: Refusal | undefined;
+  readonly unrecorded?: Unrecorded;
   readonly verifyInMs: number | undefined;
 }
 

@@ -215,7 +215,9 @@ export async function promotePassword(work: Work): Promise<ClusterStatusPatch | 
       ...(otherThanWanted(subject) === undefined ? { [ADMIN_ANNOTATIONS.movedTo]: null } : {}),
     },
   });
-  return rotated(subject, secret.annotations[NEXT_ANNOTATIONS.answers], world.clock.now());
+  const rotation = rotated(subject, secret.annotations[NEXT_ANNOTATIONS.answers], world.clock.now());
+  world.memory.rotations.made(subject, rotation);
+  return rotation;
 }
 
 /** Deletes the admin Secrets: the cluster is gone, and its login with it. */

@@ -34,7 +34,12 @@ export async function observeLogin(
   const asVerified = isAsVerified(world, subject, connection, endpoint);
   const settled = (againInMs: number | undefined): LoginObservation => {
     const secretUID = secrets.uid(subject.metadata.namespace ?? '', adminSecretName(subject));
-    return { login: 'settled', verifyInMs: againInMs, refusal: refusalOf(world, subject, secretUID) };
+    return {
+      login: 'settled',
+      verifyInMs: againInMs,
+      refusal: refusalOf(world, subject, secretUID),
+      unrecorded: memory.rotations.unrecorded(subject),
+    };
   };
   if (!due && asVerified) return settled(verifyInMs);
   try {
@@ -104,6 +109,7 @@ async function tryLogins(
     managedBy: isOther ? found?.login.username : undefined,
     verifyInMs: untilNext(subject, connection, nowMs, landsForMs, nowMs),
     refusal: refusalOf(world, subject, secret?.uid),
+    unrecorded: memory.rotations.unrecorded(subject),
     ...left,
     ...(working === 'none' ? { lineBreakIn: lineBreakIn(known) } : {}),
   };

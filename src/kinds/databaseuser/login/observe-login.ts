@@ -33,6 +33,7 @@ export async function observeLogin(work: Work): Promise<LoginObservation> {
       login: 'settled',
       verifyInMs: againInMs,
       refusal: memory.tries.refusal(subject, about, clock.monotonic()),
+      unrecorded: memory.rotations.unrecorded(subject),
     };
   };
   if (!due && asVerified) return settled(verifyInMs);
@@ -103,6 +104,7 @@ async function tryLogin(
     source,
     refusal,
     overwritten: memory.replacements.pause(subject, connectionSecretName(subject), world.clock.monotonic()),
+    unrecorded: memory.rotations.unrecorded(subject),
     verifyInMs: untilNext(memory.verifiedAtMs(subject.key)),
   };
 }

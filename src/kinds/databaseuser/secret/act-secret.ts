@@ -74,7 +74,9 @@ export async function promotePassword(work: Work): Promise<UserStatusPatch | und
   };
   await write(work, secret, promoted, new Date(nowMs).toISOString());
   world.memory.chose(subject.key, undefined);
-  return rotated(subject, answers, nowMs);
+  const rotation = rotated(subject, answers, nowMs);
+  world.memory.rotations.made(subject, rotation);
+  return rotation;
 }
 
 /** `isOwn`: a person chose the password, which the Secret may not say yet. */
