@@ -3,7 +3,7 @@ import { TerminalError, TransientError } from '../base/errors.ts';
 import { HttpError } from '../base/transport.ts';
 import { ApiError, type ApiErrorKind } from '../http/api-error.ts';
 import { KubeError } from './api.ts';
-import { asTold, failureOf, lastErrorOf } from './failure.ts';
+import { asLeaving, asTold, failureOf, lastErrorOf } from './failure.ts';
 
 const apiError = (kind: ApiErrorKind, api: 'cloud' | 'server' = 'cloud', more: object = {}) =>
   new ApiError({ api, operation: 'deploy', phrase: 'deploy "x"', kind, what: 'It failed', idempotent: true, ...more });
@@ -202,4 +202,21 @@ test.each([
   ['conflict', 'Change the spec'],
 ] as const)('failureOf() says what to do about %s of either side', (kind, remedy) => {
   for (const api of ['cloud', 'server'] as const) expect(failureOf(apiError(kind, api)).message).toContain(remedy);
+});
+
+test.each(['destroy', 'deleteUser', 'deleteDatabase'])('failureOf() blames no spec if %s is refused', (operation) => {
+  for (const kind of ['conflict', 'invalid'] as const) {
+    const { message } = failureOf(apiError(kind, 'server', { operation }));
+    expect(message).toBe(
+      'Cannot deploy "x": It failed. Correct what the answer names there; Mooring tries again now and then',
+    );
+  }
+});
+
+test('asLeaving() says once how to let an object go, and only if a person must act', () => {
+  const letGo = 'To remove only this object, annotate mooring.dev/abandon=true';
+  const refused = asLeaving(failureOf(new TerminalError('AccessDenied', 'It is refused')));
+  expect(refused.message).toBe(`It is refused. ${letGo}`);
+  expect(asLeaving(refused).message).toBe(refused.message);
+  expect(asLeaving(failureOf(new TransientError('NotFound', 'Not yet'))).message).toBe('Not yet');
 });

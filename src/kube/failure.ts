@@ -1,6 +1,7 @@
 import { messageOf, TerminalError, TransientError } from '../base/errors.ts';
 import { HttpError } from '../base/transport.ts';
 import { ApiError, isHeldBack } from '../http/api-error.ts';
+import { ABANDON, LET_GO } from './annotations.ts';
 import { isBusy, isConflict, isForbidden, KubeError } from './api.ts';
 import { type Condition, shorten, toldBefore } from './condition.ts';
 
@@ -108,9 +109,19 @@ const SERVER_REMEDIES: typeof REMEDIES = {
     "The login that Mooring works with there may not do that, as only a server's default user may manage others: put the default user's login into a Secret, name it in adminCredentials.existingSecretRef of the DatabaseCluster, and delete its admin Secret, which holds the other user's",
 };
 
+/** Nothing in the spec is to blame for what is refused when its object goes. */
+const DELETION_REMEDY = 'Correct what the answer names there; Mooring tries again now and then';
+
+function remedyFor({ api, kind, operation }: ApiError): string {
+  if ((kind === 'conflict' || kind === 'invalid') && DELETION.test(operation)) return DELETION_REMEDY;
+  return (api === 'cloud' ? REMEDIES : SERVER_REMEDIES)[kind] ?? '';
+}
+
+const DELETION = /^(?:delete|destroy)/;
+
 /** Returns the failure of an ApiError. Its reason, and whether it may pass, depend on status and operation only: codes are not stable. */
 function apiFailure(error: ApiError): Failure {
-  const [where, remedies] = error.api === 'cloud' ? ['Cloud', REMEDIES] : ['Server', SERVER_REMEDIES];
+  const where = error.api === 'cloud' ? 'Cloud' : 'Server';
   const [lasting, reason] = ((): ['transient' | 'terminal', string] => {
     switch (error.kind) {
       case 'unreachable':
@@ -138,7 +149,7 @@ function apiFailure(error: ApiError): Failure {
   return {
     lasting,
     reason,
-    message: lasting === 'terminal' ? `${error.message}. ${remedies[error.kind] ?? ''}`.trim() : error.message,
+    message: lasting === 'terminal' ? `${error.message}. ${remedyFor(error)}`.trim() : error.message,
     retryAfterMs: error.retryAfterMs,
     planned: false,
     mayPass: mayPass(error),
@@ -170,6 +181,12 @@ export function asTold({ conditions, lastError: known }: ToldBefore, failure: Fa
   if (failure.heldBack === undefined || known === undefined || message === undefined) return failure;
   const isOfThisOutage = Date.parse(known.time) >= (failure.heldBack.sinceMs ?? 0) - SAME_OUTAGE_MS;
   return isOfThisOutage ? { ...failure, message, details: known } : failure;
+}
+
+/** For an object that is being deleted: if a person must act, also says how to let the object go, as nothing else may be wanted any more. */
+export function asLeaving(failure: Failure): Failure {
+  if (failure.lasting !== 'terminal' || failure.message.includes(ABANDON)) return failure;
+  return { ...failure, message: `${failure.message}. ${LET_GO}` };
 }
 
 /** Returns what the status should say about the last failure: null for none, undefined for no change. A later time alone is not news. */

@@ -11,7 +11,7 @@ import { ABANDON, ABANDONED, isAsked, isPaused, PAUSED, RECONCILE_AT } from '../
 import { isConflict, isNotFound, type KubeApi, KubeError } from '../kube/api.ts';
 import { type ConditionUpdate, findStatusCondition, isStatusConditionTrue, setConditions } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
-import { asTold, type Failure, failureOf, finalizerRefused, lastErrorOf } from '../kube/failure.ts';
+import { asLeaving, asTold, type Failure, failureOf, finalizerRefused, lastErrorOf } from '../kube/failure.ts';
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
 import { retryOnConflict } from '../kube/retry.ts';
 import { statusOf, statusPatch } from '../kube/status-patch.ts';
@@ -211,7 +211,8 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   ): Promise<Outcome> {
     const { metadata } = this.#object;
     const status = this.#status;
-    const failure = found ? asTold(status, found, metadata.generation ?? 0) : decision.stands;
+    const stands = found ? asTold(status, found, metadata.generation ?? 0) : decision.stands;
+    const failure = stands && metadata.deletionTimestamp !== undefined ? asLeaving(stands) : stands;
     // Undefined: the conditions stay as they are.
     const decided = decision.conditions === 'keep' ? failure && (status.conditions ?? []) : decision.conditions;
     const told = this.#isPassing(status, decision, found) ? undefined : decided;

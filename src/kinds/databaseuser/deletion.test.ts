@@ -68,6 +68,23 @@ describe('deletion', () => {
     expect(bench.users()).not.toContain('app');
   });
 
+  it.each([400, 403, 409, 422])('says how to let the object go if the answer is %i', async (status) => {
+    const bench = await readyUserBench();
+    const fault = { match: { operation: 'deleteUser' }, effect: 'errorBefore', status } as const;
+    bench.cluster.simulator.faults.add(fault);
+    bench.remove();
+    await bench.pass();
+    const { message } = bench.condition() ?? {};
+    expect(message).toMatch(/\. To remove only this object, annotate mooring\.dev\/abandon=true$/);
+    expect(message).not.toContain('Change the spec');
+    await bench.pass();
+    expect(bench.condition()?.message).toBe(message);
+    await bench.annotate('mooring.dev/abandon', 'true');
+    await bench.pass();
+    expect(bench.ready()).toBe('gone');
+    expect(bench.users()).toContain('app');
+  });
+
   it.each([404, 400])('ends if the answer is %i, as the user is gone already', async (status) => {
     const bench = await readyUserBench();
     bench.cluster.simulator.deleteUser('orders', 'app');
