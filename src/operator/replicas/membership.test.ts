@@ -65,6 +65,20 @@ test('A replica whose Lease was taken before it heard of having one ends', async
   expect([one.state.ended, one.holds(), two.owned()]).toEqual([true, [], SHARDS]);
 });
 
+test('A replica gives its Lease back at once even if the answer to its last renewal was lost', async () => {
+  const world = aWorld();
+  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+  await world.clock.advance(20_000);
+  one.link.state = 'deafToWrites';
+  await world.clock.advance(2_500);
+  one.link.state = 'up';
+  one.stop.abort();
+  await world.clock.advance(6_000);
+  await one.ended;
+  await world.clock.advance(3_000);
+  expect(two.owned()).toEqual(SHARDS);
+});
+
 test('A Lease that somebody stole still counts as that of its replica until it expires', async () => {
   const world = aWorld();
   const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];

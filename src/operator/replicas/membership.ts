@@ -142,7 +142,7 @@ export class Membership {
   }
 
   async #giveBack(): Promise<void> {
-    await this.#attempt((limit) => this.#write(GIVEN_BACK, undefined, limit));
+    await this.#attempt((limit) => this.#publish(GIVEN_BACK, undefined, limit));
     await this.#attempt((limit) => this.#unshare(limit));
   }
 
@@ -186,7 +186,7 @@ export class Membership {
     const sinceAskedMs = stopwatch(clock);
     const [isShared, others] = await Promise.all([
       this.#share(limit),
-      this.#publish(view, limit).then(() => this.#others.look(limit)),
+      this.#publish(this.#record(), view, limit).then(() => this.#others.look(limit)),
     ]);
     limit.throwIfAborted();
     if (!isShared && this.#hasShared) {
@@ -209,14 +209,14 @@ export class Membership {
     onChange(changed, between);
   }
 
-  async #publish(view: View, limit: AbortSignal): Promise<void> {
+  async #publish(spec: object, view: View | undefined, limit: AbortSignal): Promise<void> {
     try {
-      await this.#write(this.#record(), view, limit);
+      await this.#write(spec, view, limit);
     } catch (error) {
       if (!isConflict(error) && !isNotFound(error)) throw error;
       // Somebody wrote to it, perhaps an earlier renewal of ours whose answer was lost.
       await this.#readBack(error, limit);
-      await this.#write(this.#record(), view, limit);
+      await this.#write(spec, view, limit);
     }
   }
 
