@@ -18,6 +18,16 @@ export interface LeaseTimes {
 export const LEASE_TIMES: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 export const JITTER_FACTOR = 1.2;
 
+/** Returns how long an attempt to renew may take, so that time is left for another, on a new connection. `remainingMs`: 0 if it is no holder. */
+export function renewLimitMs(renewDeadlineMs: number, remainingMs: number): number {
+  return Math.min(renewDeadlineMs / 2, remainingMs > 0 ? (remainingMs * 5) / 8 : Number.POSITIVE_INFINITY);
+}
+
+/** Returns how long to wait after a failed attempt: the less time the holder has left, the sooner the next one comes. */
+export function renewPauseMs(retryPeriodMs: number, remainingMs: number): number {
+  return remainingMs > 0 ? Math.min(retryPeriodMs, Math.max(retryPeriodMs, remainingMs) / 4) : retryPeriodMs;
+}
+
 const CALLED = {
   leaseDuration: 'the lease duration',
   renewDeadline: 'the renew deadline',

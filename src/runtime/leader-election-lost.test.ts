@@ -49,6 +49,22 @@ test('LeaderElector gives up the Lease at once even if the answer to its last re
   expect([world.holder(), one.log]).toEqual(['', ['started', 'told to stop', 'stopped']]);
 });
 
+test('LeaderElector renews in time after a request that hung, even if each answer takes a second', async () => {
+  const world = aWorld();
+  const one = aCandidate(world, 'one');
+  await world.clock.advance(10_500);
+  const patch = world.api.patch.bind(world.api);
+  world.api.patch = async (...args) => {
+    await new Promise<void>((resolve) => world.clock.after(1_000, resolve));
+    return patch(...args);
+  };
+  one.link.state = 'cut';
+  await world.clock.advance(5_000);
+  one.link.state = 'up';
+  await world.clock.advance(20_000);
+  expect([one.leads(), one.log]).toEqual([true, ['started']]);
+});
+
 test('LeaderElector that was frozen no longer leads when it wakes up, before it does anything', async () => {
   const world = aWorld();
   const one = aCandidate(world, 'one');

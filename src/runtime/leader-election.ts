@@ -31,6 +31,8 @@ import {
   leaseSpecOf,
   newLease,
   problemOf,
+  renewLimitMs,
+  renewPauseMs,
 } from '../kube/lease.ts';
 import { microTime } from '../kube/object.ts';
 import { type ReflectorEvent, runReflector } from './reflector.ts';
@@ -146,14 +148,15 @@ export class LeaderElector {
   /** Renews until the work has ended or leadership is lost. */
   async #keep(ended: AbortSignal): Promise<void> {
     const { clock, retryPeriodMs } = this.#options;
-    for (;;) {
-      await sleep(clock, Math.min(retryPeriodMs, this.#remainingMs()), ended);
+    for (let pauseMs = retryPeriodMs; ; ) {
+      await sleep(clock, Math.min(pauseMs, this.#remainingMs()), ended);
       const hold = this.#hold;
       if (ended.aborted || hold === undefined || !this.isLeader()) return;
       // Not cut short when the work ends: its answer says which version to give back.
       const renewed = await this.#limited((limit) => this.#renew(hold, this.#record(), limit));
       if (renewed === 'lost') this.#hold = undefined;
       else if (renewed !== undefined && this.isLeader()) this.#hold = renewed;
+      pauseMs = renewed === undefined ? renewPauseMs(retryPeriodMs, this.#remainingMs()) : retryPeriodMs;
     }
   }
 
@@ -169,8 +172,7 @@ export class LeaderElector {
   async #take(signal: AbortSignal): Promise<Hold | undefined> {
     const { api, clock, namespace, name, identity } = this.#options;
     const lease = await api.get(LEASES, { namespace, name }, signal);
-    const sinceAskedMs = stopwatch(clock);
-    const askedAt = clock.monotonic();
+    const [sinceAskedMs, askedAt] = [stopwatch(clock), clock.monotonic()];
     if (lease === undefined) {
       if (askedAt < this.#see(undefined)) return undefined;
       const spec = { ...this.#record(), acquireTime: microTime(clock.now()), leaseTransitions: 0 };
@@ -218,10 +220,8 @@ export class LeaderElector {
   /** Returns undefined if the attempt failed or took too long. A later answer is ignored. */
   async #limited<T>(attempt: (limit: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T | undefined> {
     const { clock, renewDeadlineMs, onFailure } = this.#options;
-    // Half of the deadline, so that a request that hangs leaves time for another.
-    const limitMs = Math.min(renewDeadlineMs / 2, this.#remainingMs() || Number.POSITIVE_INFINITY);
     try {
-      return await withTimeout(clock, limitMs, attempt, signal);
+      return await withTimeout(clock, renewLimitMs(renewDeadlineMs, this.#remainingMs()), attempt, signal);
     } catch (error) {
       // Another process was faster: nothing failed.
       if (!isConflict(error) && !isAlreadyExists(error) && !signal?.aborted) onFailure(error);

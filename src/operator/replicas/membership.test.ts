@@ -79,6 +79,21 @@ test('A replica gives its Lease back at once even if the answer to its last rene
   expect(two.owned()).toEqual(SHARDS);
 });
 
+test('A replica renews in time after a request that hung, even if each answer takes half a second', async () => {
+  const world = aWorld();
+  let latencyMs = 0;
+  const one = aReplica(world, 'one', () => latencyMs);
+  await world.clock.advance(21_500);
+  latencyMs = 250;
+  one.link.state = 'cut';
+  await world.clock.advance(4_000);
+  one.link.state = 'up';
+  for (let step = 0; step < 100; step++) {
+    await world.clock.advance(100);
+    expect(one.owned()).toEqual(SHARDS);
+  }
+});
+
 test('A Lease that somebody stole still counts as that of its replica until it expires', async () => {
   const world = aWorld();
   const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];

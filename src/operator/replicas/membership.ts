@@ -26,6 +26,8 @@ import {
   leaseRecord,
   leaseSpecOf,
   newLease,
+  renewLimitMs,
+  renewPauseMs,
 } from '../../kube/lease.ts';
 import { HELD, MEMBERS, type Other, Others, REPLICAS } from './others.ts';
 import { Owners, type View } from './owners.ts';
@@ -129,9 +131,11 @@ export class Membership {
     while (!ended.signal.aborted && !this.#lost) {
       const between = this.#soon;
       this.#soon = false;
-      await this.#attempt((limit) => this.#renew(between, limit));
+      const isRenewed = await this.#attempt((limit) => this.#renew(between, limit));
       if (!this.isMember() && this.#standing !== undefined) this.#lost = true;
-      if (!this.#lost) await sleep(clock, this.#soon ? SOON_MS : retryPeriodMs, ended.signal);
+      const usualMs = this.#soon ? SOON_MS : retryPeriodMs;
+      const pauseMs = isRenewed ? usualMs : renewPauseMs(usualMs, this.#remainingMs());
+      if (!this.#lost) await sleep(clock, pauseMs, ended.signal);
     }
     signal.removeEventListener('abort', onAbort);
     this.#standing = undefined;
@@ -139,6 +143,12 @@ export class Membership {
     if (this.#lost) return;
     await this.#giveBack();
     await working;
+  }
+
+  /** How much longer it may act if it does not renew; 0 if it may not. */
+  #remainingMs(): number {
+    const remainingMs = this.#options.renewDeadlineMs - (this.#standing?.sinceAskedMs() ?? Number.POSITIVE_INFINITY);
+    return Math.max(0, remainingMs);
   }
 
   async #giveBack(): Promise<void> {
@@ -154,7 +164,7 @@ export class Membership {
   async #attempt(work: (limit: AbortSignal) => Promise<unknown>): Promise<boolean> {
     const { clock, renewDeadlineMs, onFailure } = this.#options;
     try {
-      await withTimeout(clock, renewDeadlineMs / 2, work);
+      await withTimeout(clock, renewLimitMs(renewDeadlineMs, this.#remainingMs()), work);
       return true;
     } catch (error) {
       onFailure(error);
