@@ -17,14 +17,15 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A server with the first certificate, and a proxy that connects every name to it, or answers everything with `refusal`. */
-async function bench(refusal?: number) {
+/** A server with the first certificate, and a proxy that connects every name to it, or answers everything with `refusal`, or nothing. */
+async function bench(refusal?: number, isSilent = () => false) {
   const target = await listening(
     createServer({ ...FIRST }, (request, response) => response.end(`to ${request.headers.host}`)),
   );
   const asked: string[] = [];
   const proxy = createProxy().on('connect', (request, socket: Socket) => {
     asked.push(`${request.url} ${request.headers['proxy-authorization']}`);
+    if (isSilent()) return socket.on('error', () => {});
     if (refusal !== undefined) return socket.end(`HTTP/1.1 ${refusal} No\r\n\r\n`);
     const there = connect(target, '127.0.0.1');
     there.on('error', () => socket.destroy());
@@ -42,7 +43,7 @@ async function bench(refusal?: number) {
     onTestFinished(() => transport.close());
     return readText(await transport({ method: 'GET', url, refusal: () => undefined }), 100);
   };
-  return { ask, asked };
+  return { ask, asked, port };
 }
 
 test('a proxy reaches a server whose name does not resolve, and the server is trusted by its own certificate', async () => {
@@ -61,6 +62,24 @@ test('a refusal by a proxy is reported, without its password', async () => {
   expect(error).toMatchObject({ kind: 'unreachable' });
   expect(String(error)).not.toContain('sesame');
 });
+
+test('a proxy that did not answer holds up later requests for no longer than a connection may take', async () => {
+  let isSilent = true;
+  const { port, asked } = await bench(undefined, () => isSilent);
+  const transport = createUndiciTransport({
+    ca: FIRST.cert,
+    proxy: `http://me:sesame@127.0.0.1:${port}`,
+    connections: 1,
+  });
+  onTestFinished(() => transport.close());
+  const ask = (totalMs: number) => transport({ method: 'GET', url: 'https://127.0.0.1:6443/', timeouts: { totalMs } });
+  await expect(ask(100)).rejects.toThrow(/No connection in time/);
+  isSilent = false;
+  // It waits for the same tunnel.
+  await expect(ask(10_000)).rejects.toMatchObject({ kind: 'unreachable' });
+  expect(await readText(await ask(10_000), 100)).toBe('to 127.0.0.1:6443');
+  expect(asked.length).toBe(2);
+}, 15_000);
 
 test('requests connect side by side to a proxy that is reached by TLS, too', async () => {
   const REQUESTS = 3;

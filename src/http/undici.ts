@@ -25,7 +25,7 @@ export const Agent: typeof undici.Agent = require('undici/lib/dispatcher/agent.j
 export const buildConnector: typeof undici.buildConnector = require('undici/lib/core/connect.js');
 
 /** Loads what it needs only if there is a proxy. Never speaks HTTP/2 with the proxy itself. */
-export function proxyAgent(options: undici.ProxyAgent.Options): Dispatcher {
+export function proxyAgent(options: undici.ProxyAgent.Options & { readonly connectTimeout: number }): Dispatcher {
   const ProxyAgent: typeof undici.ProxyAgent = require('undici/lib/dispatcher/proxy-agent.js');
   const Pool: typeof undici.Pool = require('undici/lib/dispatcher/pool.js');
   const connect: Dispatcher['connect'] = require('undici/lib/api/api-connect.js');
@@ -33,8 +33,10 @@ export function proxyAgent(options: undici.ProxyAgent.Options): Dispatcher {
     // undici gives the proxy's address as its name, which TLS does not allow; without a name it goes by the address.
     const connector: Connector = (target, callback) =>
       given.connect(isIP(target.servername ?? '') === 0 ? target : { ...target, servername: '' }, callback);
+    // undici waits five minutes for the answer to CONNECT, whatever becomes of the request that needs the tunnel.
+    const limits = { headersTimeout: options.connectTimeout, allowH2: false };
     // undici's index adds `connect` to every dispatcher.
-    return Object.assign(new Pool(origin, { ...given, connect: connector, allowH2: false }), { connect });
+    return Object.assign(new Pool(origin, { ...given, ...limits, connect: connector }), { connect });
   };
   // The proxy is verified whatever NODE_TLS_REJECT_UNAUTHORIZED says: it gets a login, too.
   const proxyTls = { allowH2: false, rejectUnauthorized: true };
