@@ -44,3 +44,13 @@ test('readLines() takes time in proportion to the number of small pieces', async
   const pieces = Array.from({ length: 50_000 }, () => 'x');
   expect((await linesOf([...pieces, '\n']))[0]).toHaveLength(50_000);
 });
+
+test('readLines() gives up a line that does not end, and reads any number of others', async () => {
+  const mebibyte = Buffer.alloc(1024 * 1024, 'x');
+  async function* endless() {
+    for (;;) yield mebibyte;
+  }
+  await expect(readLines(endless()).next()).rejects.toMatchObject({ kind: 'tooLarge' });
+  const lines = await linesOf(Array.from({ length: 20 }, () => [mebibyte, '\n']).flat());
+  expect(lines.map(({ length }) => length)).toEqual(Array.from({ length: 20 }, () => mebibyte.length));
+});
