@@ -400,3 +400,27 @@ test('A cluster whose existing space was not seen yet is begun by nobody; one wi
   vi.spyOn(api, 'get').mockRejectedValue(new Error('Connection refused'));
   expect(new Set(await begin())).toEqual(new Set([false]));
 });
+
+test('A space that exists and is not seen is asked about more and more rarely, once for everything in it, until it is seen', async () => {
+  const { world, api, clusters, object, gate, resynced, placeSpace, removeSpace } = aShare(0);
+  removeSpace();
+  for (let index = 0; index < 50; index++)
+    clusters.tell(object(`orders-${index}`, { spaceRef: { name: 'production' } }));
+  await api.create(DATABASE_SPACES, 'shop', { metadata: { name: 'production' }, spec: {} });
+  const asked = vi.spyOn(api, 'get');
+  const looks = () => asked.mock.calls.filter(([{ plural }]) => plural === DATABASE_SPACES.plural).length;
+  const begun: string[] = [];
+  const beginAll = async () => {
+    const keys = resynced.splice(0).filter((key) => key.includes('orders'));
+    await Promise.all(keys.map(async (key) => (await gate.begin(key)) && begun.push(key)));
+  };
+  for (let second = 0; second < 600; second++) {
+    await world.advance(1_000);
+    await beginAll();
+  }
+  expect([looks() <= 20, begun]).toEqual([true, []]);
+  placeSpace('https://cloud.test');
+  await world.advance(3_000);
+  await beginAll();
+  expect(begun.length).toBe(50);
+});

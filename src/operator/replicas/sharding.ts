@@ -1,20 +1,18 @@
 import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { yieldToEventLoop } from '../../base/pace.ts';
 import { type Random, uuid } from '../../base/random.ts';
-import { DATABASE_CLUSTERS } from '../../kinds/databasecluster/resource.ts';
-import { DATABASE_SPACES } from '../../kinds/databasespace/resource.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import type { LeaseTimes } from '../../kube/lease.ts';
-import { type ObjectKey, splitKey } from '../../kube/object.ts';
+import type { ObjectKey } from '../../kube/object.ts';
 import type { KeyGate } from '../../runtime/controller.ts';
 import type { Forgotten } from '../../runtime/kind.ts';
 import type { WorkQueue } from '../../runtime/workqueue.ts';
 import { FIRST_LOOK_MS } from '../first-look.ts';
 import type { Informers } from '../informers.ts';
 import { Membership } from './membership.ts';
-import { type ByKind, byKind, type Outer, SHARDED, type Sharded, Shards } from './shards.ts';
+import { type ByKind, byKind, SHARDED, type Sharded, Shards } from './shards.ts';
+import { Unseen } from './unseen.ts';
 
 type Sources = Readonly<Record<Sharded, Pick<Informers[Sharded], 'onChange'>>>;
 
@@ -60,7 +58,7 @@ const CHANGE_STEPS = 10;
  * One that is no longer ours is forgotten; its space is not listed any more.
  */
 export class Sharding {
-  readonly #api: Pick<KubeApi, 'get'>;
+  readonly #unseen: Unseen;
   readonly #membership: Membership;
   readonly #log: Log;
   readonly #clock: Clock;
@@ -87,11 +85,12 @@ export class Sharding {
     for (const kind of SHARDED) {
       informers[kind].onChange((key, _before, after) => {
         const left = this.#shards.see(kind, key, after);
+        if (kind === 'spaces' || kind === 'clusters') this.#unseen.forget({ kind, key });
         // Everything in it moves to another shard too, even if the object is gone.
         if (left !== undefined && !this.#membership.owns(left)) this.#moved.set(`${kind} ${key}`, this.#looks);
       });
     }
-    this.#api = options.api;
+    this.#unseen = new Unseen({ ...options, log });
     this.#log = log;
     this.#clock = options.clock;
     this.#membership = new Membership({
@@ -116,7 +115,7 @@ export class Sharding {
     return {
       begin: async (key) => {
         const unseen = this.#shards.unseen(kind, key);
-        const isUncertain = unseen !== undefined && (await this.#exists(unseen));
+        const isUncertain = unseen !== undefined && (await this.#unseen.mayExist(unseen));
         const shard = this.#shards.of(kind, key);
         const isMoving = isUncertain || this.#hasMoved(kind, key);
         if (isMoving || !this.#membership.owns(shard)) {
@@ -204,15 +203,16 @@ export class Sharding {
     owned.set(shard, isOurs);
     const [ours, refused] = [this.#ours[kind], this.#refused[kind]];
     if (isOurs && (!ours.has(key) || refused.has(key))) {
-      if (this.#hasMoved(kind, key)) return false;
+      const unseen = this.#shards.unseen(kind, key);
+      if (this.#hasMoved(kind, key) || (unseen !== undefined && this.#unseen.isPending(unseen))) return false;
       // In a shard just taken over, too, clusters wait for the first List of their space.
       const delayMs = kind === 'clusters' ? FIRST_LOOK_MS : 0;
       this.#controllers?.[kind].enqueueAsNew(key, delayMs);
       // Otherwise a stalled object would rest for minutes, as at a start.
       if (refused.get(key) === true) this.#controllers?.[kind].queue.addAfter(key, delayMs);
       refused.delete(key);
+      if (!ours.has(key)) counts.gained++;
       ours.set(key, this.#clock.now());
-      counts.gained++;
       return true;
     }
     // While work is running the shard may yet stay ours, and then nobody else has looked at the refused keys.
@@ -237,19 +237,5 @@ export class Sharding {
     if (this.#moved.has(`${kind} ${key}`)) return true;
     const outer = this.#shards.outerOf(kind, key);
     return outer !== undefined && this.#hasMoved(outer.kind, outer.key);
-  }
-
-  /** Reports whether it exists, though unknown here: then another replica may already know that what is in it is its own. */
-  async #exists({ kind, key }: Outer): Promise<boolean> {
-    const resource = kind === 'spaces' ? DATABASE_SPACES : DATABASE_CLUSTERS;
-    try {
-      return (await this.#api.get(resource, splitKey(key))) !== undefined;
-    } catch (error) {
-      this.#log.warn(
-        { kind: resource.kind, ...splitKey(key), err: error },
-        `Cannot look up ${key}, so its replica is unknown: ${messageOf(error)}`,
-      );
-      return true;
-    }
   }
 }
