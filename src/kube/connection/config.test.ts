@@ -37,6 +37,8 @@ async function withKubeconfig(given: Given, work: (path: string, folder: string)
 const certificateOf = ({ tls }: KubeConnection) =>
   [tls.cert, tls.key].map((given) => (typeof given === 'function' ? given() : given));
 
+const trustedBy = ({ tls: { ca } }: KubeConnection) => (typeof ca === 'function' ? ca() : ca);
+
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 test('loadKubeConnection() reads server, namespace, certificates and token', async () => {
@@ -48,9 +50,9 @@ test('loadKubeConnection() reads server, namespace, certificates and token', asy
       server: 'https://api.test:6443',
       namespace: 'shop',
       inPod: false,
-      tls: { ca: 'CA', serverName: 'kubernetes', insecureSkipVerify: false },
+      tls: { serverName: 'kubernetes', insecureSkipVerify: false },
     });
-    expect(certificateOf(connection)).toEqual(['CERT', 'KEY']);
+    expect([trustedBy(connection), ...certificateOf(connection)]).toEqual(['CA', 'CERT', 'KEY']);
     expect(await connection.authorize(false)).toMatchObject({ authorization: 'Bearer abc' });
   });
 });
@@ -140,8 +142,8 @@ test.each([
 test('loadKubeConnection() needs no user, but one that a context names must exist', async () => {
   const cluster = { 'certificate-authority-data': base64('CA') };
   await withKubeconfig({ cluster, context: { user: undefined } }, async (path) => {
-    const { tls, authorize } = await loadKubeConnection(virtualClock(), path);
-    expect([tls.ca, await authorize(false)]).toEqual(['CA', {}]);
+    const connection = await loadKubeConnection(virtualClock(), path);
+    expect([trustedBy(connection), await connection.authorize(false)]).toEqual(['CA', {}]);
   });
   await withKubeconfig({ cluster, context: { user: 'you' } }, async (path) => {
     await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow('names user "you": there is none');
@@ -250,6 +252,23 @@ test('loadKubeConnection() accepts a renewed client certificate as it does a tok
       await clock.advance(ms);
       await connection.authorize(false);
       expect(certificateOf(connection)).toEqual([`${word} crt`, `${word} key`]);
+    }
+  });
+});
+
+test('loadKubeConnection() trusts a renewed certificate authority as it accepts a token: after half a minute', async () => {
+  await withKubeconfig({ cluster: { 'certificate-authority': 'ca.crt' } }, async (path, folder) => {
+    await writeFile(join(folder, 'ca.crt'), 'first');
+    const clock = virtualClock();
+    const connection = await loadKubeConnection(clock, path);
+    await writeFile(join(folder, 'ca.crt'), 'second');
+    for (const [ms, word] of [
+      [29_000, 'first'],
+      [2_000, 'second'],
+    ] as const) {
+      await clock.advance(ms);
+      await connection.authorize(false);
+      expect(trustedBy(connection)).toBe(word);
     }
   });
 });

@@ -59,10 +59,10 @@ async function loadFileConnection(
     return { ...options, headers: { ...options.headers, Authorization: `Bearer ${token.trim()}` } };
   };
   const initial = await readOptions();
-  let [cert, key] = [toPem(initial.cert), toPem(initial.key)];
+  let [ca, cert, key] = [toPem(initial.ca), toPem(initial.cert), toPem(initial.key)];
   const readLogin = async (refused: boolean) => {
     const options = await readOptions(refused);
-    [cert, key] = [toPem(options.cert), toPem(options.key)];
+    [ca, cert, key] = [toPem(options.ca), toPem(options.cert), toPem(options.key)];
     return toHeaders(options);
   };
   return {
@@ -70,7 +70,7 @@ async function loadFileConnection(
     inPod: false,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     tls: {
-      ca: toPem(initial.ca),
+      ca: () => ca,
       cert: () => cert,
       key: () => key,
       serverName: initial.servername,
