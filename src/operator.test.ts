@@ -104,6 +104,8 @@ test.each([
   { shardBySpace: false, cannot: 'get', why: 'No answer in time' },
   { shardBySpace: true, cannot: 'list', why: 'forbidden' },
   { shardBySpace: true, cannot: 'list', why: 'No answer in time' },
+  { shardBySpace: true, cannot: 'patch', why: 'forbidden' },
+  { shardBySpace: true, cannot: 'patch', why: 'No answer in time' },
 ] as const)('createOperator() is not ready while it cannot $cannot Leases: $why', async (row) => {
   const { shardBySpace, cannot, why } = row;
   const { clock, api } = aWorld();

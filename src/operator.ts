@@ -125,7 +125,8 @@ export function createOperator(given: OperatorDependencies): Operator {
       const waiting = firstLists.waiting(collections);
       if (waiting !== undefined) return waiting;
       if (looking) return 'Waiting for the first look at the spaces';
-      const refused = leading ? undefined : acting.refused();
+      // One that shares spaces begins to work before it has found out whether it may.
+      const refused = acts() ? undefined : acting.refused();
       return refused === undefined ? undefined : `Waiting for its Lease: ${refused}`;
     },
     stuck() {
