@@ -7,6 +7,7 @@ import type { Random } from '../base/random.ts';
 import type { HttpTransport } from '../base/transport.ts';
 import type { UrlPolicy } from '../kinds/databasespace/connection/url-policy.ts';
 import { FinalizerIndex } from '../kinds/finalizer-index.ts';
+import { paced } from '../kinds/secret-pace.ts';
 import { createSecrets, type Secrets } from '../kinds/secrets.ts';
 import { type AnyObject, type KubeApi, NAMESPACES } from '../kube/api.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
@@ -58,15 +59,16 @@ export class Wiring {
   constructor(dependencies: ControllerDependencies, informers: Informers) {
     this.#dependencies = dependencies;
     this.#informers = informers;
-    const { api, log } = dependencies;
-    this.#pace = new Pace(dependencies.clock);
+    const { api, clock, log } = dependencies;
+    this.#pace = new Pace(clock);
     const { secrets } = informers;
     const kept = new FinalizerIndex();
     secrets.onChange((key, before, after) => kept.changed(key, before, after));
-    this.secrets = createSecrets(api, {
-      get: (key) => secrets.store.get(key),
-      withFinalizer: (finalizer) => kept.withFinalizer(finalizer),
-    });
+    const cache = {
+      get: (key: ObjectKey) => secrets.store.get(key),
+      withFinalizer: (finalizer: string) => kept.withFinalizer(finalizer),
+    };
+    this.secrets = paced(createSecrets(api, cache), clock);
     this.#recorder = createEventRecorder({
       ...dependencies,
       onFailure: (error, { kind, metadata: { namespace, name } }) =>

@@ -100,7 +100,7 @@ describe('docs/conditions.md', () => {
   test('has every reason that the code gives, and no other', () => {
     const code = sources(
       // Without the schemas, which are about the spec.
-      'src/kinds/{secrets,confirm}.ts',
+      'src/kinds/{secrets,secret-pace,confirm}.ts',
       'src/kinds/*/**/!(*schema|rules|resource).ts',
       'src/kube/{annotations,failure,summary,untold}.ts',
       'src/runtime/{reconcile,controller}.ts',

@@ -1,0 +1,35 @@
+import type { Clock } from '../base/clock.ts';
+import { Buckets } from '../base/collections/buckets.ts';
+import { TransientError } from '../base/errors.ts';
+import { objectKey } from '../kube/object.ts';
+import type { Secrets } from './secrets.ts';
+
+/** More changes of one Secret than any person needs within minutes: ten rotations. */
+const MOST = 20;
+/** How often it is changed from then on. */
+const EVERY_MS = 30_000;
+
+/**
+ * Another controller may change a Secret back each time that Mooring changes it. Neither gives in, and what changes a Secret is at once
+ * looked at: so they would set each other's pace, many times a second. Returns Secrets whose `patch` throws TransientError
+ * SecretContested if there were so many changes of one Secret that somebody must be doing that. Nothing else is held back.
+ */
+export function paced(secrets: Secrets, clock: Clock): Secrets {
+  // One fewer: what is asked is whether another one may be made now.
+  const buckets = new Buckets({ clock, intervalMs: EVERY_MS, burst: MOST - 1 });
+  return {
+    ...secrets,
+    patch(namespace, name, read, changes) {
+      const key = objectKey(namespace, name);
+      const waitMs = buckets.waitMs(key);
+      if (waitMs > 0) return Promise.reject(contested(namespace, name, waitMs));
+      buckets.take(key);
+      return secrets.patch(namespace, name, read, changes);
+    },
+  };
+}
+
+function contested(namespace: string, name: string, retryAfterMs: number): TransientError {
+  const message = `Secret "${name}" in namespace "${namespace}" was changed by Mooring ${MOST} times within minutes, as something else changes it back each time: Mooring sets it right every half a minute only. Stop whatever that is: kubectl get secret ${name} --namespace=${namespace} --output=yaml --show-managed-fields says who wrote what`;
+  return new TransientError('SecretContested', message, { retryAfterMs });
+}

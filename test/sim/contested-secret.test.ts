@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { SECRETS } from '../../src/kube/api.ts';
+import { isReady } from './scenario.ts';
+import { USERS } from './view.ts';
+import { World } from './world.ts';
+
+const STEP_MS = 250;
+const MINUTES = 5;
+const REF = { namespace: 'shop', name: 'app-connection' };
+const THEIRS = Buffer.from('their.host').toString('base64');
+
+test('A controller that changes a Secret back each time does not set the pace, and the status says so until it stops', async () => {
+  const world = new World();
+  const { clock, kube, people, view } = world;
+  await world.start();
+  await people.createCluster();
+  await people.create(USERS, 'app', { clusterRef: { name: 'orders' } });
+  await world.until(() => isReady(world, 'app', USERS), 'app is Ready');
+  const hostOf = () => {
+    const secret = kube.all(SECRETS, REF.namespace).find(({ metadata }) => metadata.name === REF.name);
+    return (secret?.['data'] as Record<string, string> | undefined)?.['host'];
+  };
+  const ours = hostOf();
+  const corrections = () => world.effects.filter(({ what }) => what.startsWith(`patch secrets/${REF.name}`)).length;
+  world.beginCounting();
+  const told = new Set<string>();
+  for (let ms = 0; ms < MINUTES * 60_000; ms += STEP_MS) {
+    if (hostOf() === ours) await kube.patch(SECRETS, REF, { data: { host: THEIRS } });
+    await clock.advance(STEP_MS);
+    told.add(view.ready('app', USERS));
+  }
+  expect([...told]).toContain('Unknown SecretContested');
+  // Twenty, and then one each half a minute.
+  expect(corrections()).toBeGreaterThanOrEqual(20);
+  expect(corrections()).toBeLessThanOrEqual(20 + 2 * MINUTES);
+  // With the statuses and Events that say so.
+  expect(world.effects.length).toBeLessThan(120);
+  await clock.advance(60_000);
+  expect([hostOf(), view.ready('app', USERS)]).toEqual([ours, 'True LoginWorks']);
+  expect(world.invariants.violations).toEqual([]);
+  world.stop();
+});
