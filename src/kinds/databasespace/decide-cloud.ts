@@ -129,7 +129,10 @@ function inSecrets(names: readonly string[]): string {
 }
 
 /** Leaves out what changes with each try: a message that stays the same is not written again. */
-const UNREACHABLE = ['CloudUnreachable', 'Next try within a minute'] as const;
+const UNREACHABLE = [
+  'CloudUnreachable',
+  'Next try within a minute. If this persists, check baseURL and caBundle, and network policies and proxies on the way',
+] as const;
 const PARTIAL = [
   'CloudAnswerUnusable',
   "All others are managed as usual, but until this is corrected no cluster is created again or treated as gone: check it in the cloud's console, or ask the cloud's support. Next try within a minute",

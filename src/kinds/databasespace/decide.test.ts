@@ -143,7 +143,8 @@ describe('decideSpace()', () => {
       ready: 'True Observed',
       comesBack: '1000 ms',
     });
-    const message = 'Cannot list clusters: it said no, since 2026-11-20T12:00:00Z. Next try within a minute';
+    const message =
+      'Cannot list clusters: it said no, since 2026-11-20T12:00:00Z. Next try within a minute. If this persists, check baseURL and caBundle, and network policies and proxies on the way';
     expect(conditionOf(decideSpace(ready.subject, seen, NOW_MS + 10_000), 'Ready')?.message).toBe(message);
   });
 
@@ -165,7 +166,8 @@ describe('decideSpace()', () => {
       type: 'Ready',
       status: 'False',
       reason: 'CloudUnreachable',
-      message: 'No answer (HTTP 503), since 2026-11-20T11:00:00Z. Next try within a minute',
+      message:
+        'No answer (HTTP 503), since 2026-11-20T11:00:00Z. Next try within a minute. If this persists, check baseURL and caBundle, and network policies and proxies on the way',
       // Ready was False for another reason before, and stayed False.
       lastTransitionTime: '2026-11-18T08:00:00Z',
     } as const;
@@ -245,7 +247,9 @@ describe('decideSpace()', () => {
   it('treats a List that ends with no usable answer as a cloud that cannot be reached', () => {
     const decision = decideSpace(ready.subject, aSpaceObservation({ listError: new Error('oops') }));
     expect(outline(decision).ready).toBe('False CloudUnreachable');
-    expect(conditionOf(decision, 'Ready')?.message).toBe('oops. Next try within a minute');
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(
+      /^oops\. Next try within a minute\. If this persists, check /,
+    );
   });
 
   it.each([
