@@ -93,7 +93,7 @@ function stays(
 
 /** Likewise until it is no longer paused; `end`: what is done then. */
 function staysFor(subject: ClusterSubject, seen: SpaceSeen, end: ClusterDecision, nowMs: number): ClusterDecision {
-  if (end.steps === undefined && !end.release) return end;
+  if ((end.steps ?? []).length === 0 && !end.release) return end;
   const { steps: _, hold: _hold, stands: _stands, ...meanwhile } = stays(subject, seen, [], nowMs);
   return { ...meanwhile, ...end, conditions: meanwhile.conditions, status: { ...meanwhile.status, ...end.status } };
 }

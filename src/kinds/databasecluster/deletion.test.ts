@@ -305,6 +305,16 @@ describe('Deleting a DatabaseCluster', () => {
     expect([isGone(bench), count(bench, 'destroy')]).toEqual([true, 1]);
   });
 
+  it('says what is in the way of a cluster that is paused, too', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    const { client } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    vi.spyOn(client, 'canDestroy', 'get').mockReturnValue(false);
+    await bench.annotate(PAUSED, 'true');
+    remove(bench);
+    await goOn(bench);
+    expect(bench.ready()).toBe('False DeletionBlocked');
+  });
+
   it.each(['Delete', 'Suspend', 'Retain'] as const)(
     'goes on looking after a cluster that is paused, for the users on it (%s)',
     async (deletionPolicy) => {
