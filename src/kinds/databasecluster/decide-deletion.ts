@@ -86,7 +86,8 @@ function stays(
   if (!isOurs(subject, seen)) return { conditions };
   const status = { ...shown(seen), drift: driftOf(subject, seen) };
   if (seen.cluster?.status !== 'running' || !isOursToEnd(subject, seen)) return { conditions, status };
-  const { mayPass: _, ...login } = decideLoginAlone(subject, seen, nowMs);
+  // Whoever deleted it must hear what that waits for, whatever became of a new password.
+  const { mayPass: _mayPass, stands: _stands, ...login } = decideLoginAlone(subject, seen, nowMs);
   const told = login.conditions === 'keep' ? conditions : [...summary, ...particulars(login.conditions)];
   return { ...login, conditions: told, status: { ...status, ...login.status } };
 }
@@ -94,7 +95,7 @@ function stays(
 /** Likewise until it is no longer paused; `end`: what is done then. */
 function staysFor(subject: ClusterSubject, seen: SpaceSeen, end: ClusterDecision, nowMs: number): ClusterDecision {
   if ((end.steps ?? []).length === 0 && !end.release) return end;
-  const { steps: _, hold: _hold, stands: _stands, ...meanwhile } = stays(subject, seen, [], nowMs);
+  const { steps: _, hold: _hold, ...meanwhile } = stays(subject, seen, [], nowMs);
   return { ...meanwhile, ...end, conditions: meanwhile.conditions, status: { ...meanwhile.status, ...end.status } };
 }
 

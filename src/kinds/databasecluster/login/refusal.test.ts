@@ -33,6 +33,16 @@ describe('decideCluster(), if the server has just refused a new password', () =>
     expect(outline(decision).ready).toBe('True Running');
   });
 
+  it.each([
+    ['that is protected', { deletionProtection: true }, true, 'DeletionProtected'],
+    ['that nobody gave the token to destroy for', {}, false, 'DeletionBlocked'],
+  ])('says what the deletion of a cluster %s waits for, not that', (_what, spec, canDestroy, reason) => {
+    const leaving = asked.with({ deletionPolicy: 'Delete', ...spec }).deleting();
+    const decision = decideCluster(leaving.subject, settled({ refusal }).with({ canDestroy }).seen, NOW_MS);
+    expect([outline(decision).ready, decision.stands]).toEqual([`False ${reason}`, undefined]);
+    expect(decision.requeueAfterMs).toBe(refusal.forMs);
+  });
+
   it('changes the cluster all the same, as that may fix it', () => {
     const grown = asked.with({ storageSizeGB: 200 });
     const decision = decideCluster(grown.subject, settled({ refusal }).seen, NOW_MS);
