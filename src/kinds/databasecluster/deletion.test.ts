@@ -3,6 +3,7 @@ import { hideClusters as hide } from '../../../test/support/hidden.ts';
 import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
 import { PAUSED } from '../../kube/annotations.ts';
+import { SECRETS } from '../../kube/api.ts';
 import type { Dialect } from '../../simulator/dialect.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
 
@@ -303,6 +304,23 @@ describe('Deleting a DatabaseCluster', () => {
     canDestroy.mockRestore();
     await goOn(bench);
     expect([isGone(bench), count(bench, 'destroy')]).toEqual([true, 1]);
+  });
+
+  it('says that a cluster is protected, and uses its server as before, when its Secret went with the namespace', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete', deletionProtection: true } });
+    const before = bench.status();
+    bench.kube.terminate('shop');
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    remove(bench);
+    bench.forgetCalls();
+    await goOn(bench);
+    expect(bench.ready()).toBe('False DeletionProtected');
+    expect(bench.told.map((line) => line.split(':')[0])).toEqual(['DeletionProtected']);
+    expect(count(bench, 'server signIn')).toBeLessThan(10);
+    // Users that are deleted with the namespace need the session that is still held.
+    for (const type of ['Available', 'CredentialsSecured'])
+      expect(bench.status().conditions?.find((each) => each.type === type)?.status).toBe('True');
+    expect(bench.status().endpoint).toBe(before.endpoint);
   });
 
   it('says what is in the way of a cluster that is paused, too', async () => {

@@ -156,6 +156,7 @@ async function loginOf(
     cluster === undefined ||
     cluster.status !== 'running' ||
     isEnding(subject, connection) ||
+    world.memory.namespaceEnds.elapsedMs(subject, world.clock.monotonic()) !== undefined ||
     status.createdAt === undefined ||
     !isSame(subject, cluster) ||
     isOnlyObserved(subject) ||

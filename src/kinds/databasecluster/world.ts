@@ -91,6 +91,8 @@ export class ClusterMemory {
   readonly ahead = new Elapsed();
   /** For how long its space has waited for its first look. */
   readonly waiting = new Elapsed();
+  /** Since when it is known that nothing can be created for the object any more, as its namespace is being deleted, too. */
+  readonly namespaceEnds = new Elapsed();
   /** For how long the object has been going. */
   readonly going = new Elapsed();
   /** For how long there has been another Secret beside the one that the login was verified in. */
@@ -176,6 +178,7 @@ export class ClusterMemory {
     this.absences.forget(key);
     this.ahead.forget(key);
     this.waiting.forget(key);
+    this.namespaceEnds.forget(key);
     this.going.forget(key);
     this.left.forget(key);
     this.sourceLogins.forget(key);

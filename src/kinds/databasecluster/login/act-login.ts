@@ -2,6 +2,7 @@ import { TransientError } from '../../../base/errors.ts';
 import { generatePassword } from '../../../base/random.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { ROTATE_AT } from '../../../kube/annotations.ts';
+import { isNamespaceTerminating } from '../../../kube/api.ts';
 import { refusedNext, TRIES_ANOTHER, whereOf } from '../../password-tries.ts';
 import { markOf, NEXT_ANNOTATIONS, rotated } from '../../rotation.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../../secrets.ts';
@@ -83,9 +84,16 @@ export async function preparePassword(
   const mark = { [NEXT_ANNOTATIONS.mark]: markOf({ username: login.username, password: nextPassword }) };
   const annotations = { ...loginOf(subject, connection.place), ...answers, ...mark };
   const labels = { [OWNER_LABEL]: ownerValue(name) };
-  if (known.secret === undefined)
-    await world.secrets.create(namespace, known.secretName, { data, labels, annotations });
-  else await world.secrets.patch(namespace, known.secretName, known.secret, { data, labels, annotations });
+  try {
+    if (known.secret === undefined)
+      await world.secrets.create(namespace, known.secretName, { data, labels, annotations });
+    else await world.secrets.patch(namespace, known.secretName, known.secret, { data, labels, annotations });
+  } catch (error) {
+    // The Secret went with its namespace, and the cluster's object waits there for something else.
+    if (!subject.deleting || !isNamespaceTerminating(error)) throw error;
+    world.memory.namespaceEnds.begin(subject, world.clock.monotonic());
+    return undefined;
+  }
   tries.prepared(subject.key, { username: login.username, password: nextPassword });
   return undefined;
 }
