@@ -77,5 +77,8 @@ describe('A new password of a cluster', () => {
     expect([await atMs(0), await atMs(3_599_000), await atMs(3_600_000), await atMs(9_000_000)]).toEqual([1, 1, 0, 0]);
     bench.world().memory.forget('shop/copy', 'deleted');
     expect(await atMs(9_100_000)).toBe(1);
+    // It has its own login, and is then made anew.
+    expect(await atMs(9_200_000, made.withStatus({ credentials: due.subject.status.credentials }))).toBe(0);
+    expect(await atMs(19_000_000)).toBe(1);
   });
 });

@@ -22,9 +22,11 @@ export function clonesToSecure(world: ClusterWorld, subject: ClusterSubject): re
   const names: string[] = [];
   for (const key of new Set(world.clones(subject.key, adminSecretName(subject)))) {
     const record = clusterRecordOf(world.cluster(key));
-    if (record === undefined || !isCloneOf(subject, record) || !isToBeSecured(record)) continue;
+    if (record === undefined || !isCloneOf(subject, record)) continue;
     const { metadata } = record;
-    if (memory.clones.begin({ key, metadata }, clock.monotonic()) < MAKING_MS) names.push(metadata.name);
+    // Another clone that is made for the object later is waited for as long.
+    if (!isToBeSecured(record)) memory.clones.forget(key);
+    else if (memory.clones.begin({ key, metadata }, clock.monotonic()) < MAKING_MS) names.push(metadata.name);
   }
   return names.sort();
 }
