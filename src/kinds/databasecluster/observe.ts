@@ -69,12 +69,11 @@ export async function observeCluster(
     endpoint,
     sourcesAddress: shownAt,
     cloneSource: cluster === undefined ? await cloneSourceOf(world, subject, connection, signal) : undefined,
-    clones: clonesToSecure(world, subject),
   } as const;
-  return {
-    ...seen,
-    login: await loginOf(world, subject, connection, { ...seen, login: { login: 'notTried' } }, signal),
-  };
+  const login = await loginOf(world, subject, connection, { ...seen, login: { login: 'notTried' } }, signal);
+  // A new password that is written down goes on: what is cloned waits for that.
+  const isBegun = login.login === 'tried' && login.next !== 'none';
+  return { ...seen, login, ...(isBegun ? {} : { clones: clonesToSecure(world, subject) }) };
 }
 
 /** A protected or paused cluster goes on as it is, and users and databases on it are still looked after. */

@@ -52,6 +52,7 @@ async function aPlace() {
   };
 }
 
+const KEY = 'shop/orders';
 const byName = aCluster().with({ cloneFrom: { clusterRef: { name: 'source' } } });
 const byID = aCluster().with({ cloneFrom: { clusterID: 'source' } });
 const known = { is: 'known', id: 'source' };
@@ -86,6 +87,35 @@ describe('A clone of a cluster whose login is about to change', () => {
     expect(await atMs(800_000)).toBe('waiting');
     bench.world().memory.forget('shop/orders', 'deleted');
     expect(await atMs(1_400_000)).toBe('waiting');
+  });
+
+  it('does not wait for a new password that waits for the clone itself, as it was asked for before that was due', async () => {
+    const { seen, its, bench } = await aPlace();
+    const due = secured.withStatus({ ...its, lastRotation: '2020-01-01T00:00:00.000Z' }).annotated('rotate-at', 'now');
+    const announced = byName.announced('Clone');
+    const clone = { ...objectOf('orders', announced), metadata: { ...announced.subject.metadata, generation: 1 } };
+    const lookAtSource = async (ms: number) => {
+      const clock = { ...bench.clock, now: bench.clock.now, monotonic: () => ms };
+      const known = {
+        clock,
+        cluster: () => clone as KubeObject,
+        clones: (key: string) => (key === 'shop/source' ? [KEY] : []),
+      };
+      const { metadata } = objectOf('source', due);
+      const subject = {
+        ...due.subject,
+        key: 'shop/source' as const,
+        metadata: { ...due.subject.metadata, ...metadata },
+      };
+      const { clones } = (await observeCluster({ ...bench.world(), ...known }, subject, signal)) as SpaceSeen;
+      return [clones?.length, (await seen(announced, { source: due }, { clock }))?.is];
+    };
+    expect(await seen(announced, { source: due })).toMatchObject({ is: 'waiting' });
+    expect([await lookAtSource(1_000), await lookAtSource(3_600_000)]).toEqual([
+      [1, 'known'],
+      [1, 'known'],
+    ]);
+    expect(await lookAtSource(3_601_000)).toEqual([0, 'waiting']);
   });
 
   it('does not wait for one that is suspended, as its login stays until it runs', async () => {

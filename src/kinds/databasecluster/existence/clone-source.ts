@@ -6,13 +6,14 @@ import { listed } from '../../listed.ts';
 import { createIt } from '../../missing.ts';
 import { admitIt, admits } from '../../namespaces.ts';
 import { adminSecretName, createdAtOf, currentID, desiredID, isSame, mayExist, spaceKeyOf } from '../identity.ts';
+import { isWaitedFor } from '../login/clones.ts';
 import type { ClusterSubject, SpaceSeen } from '../observation.ts';
 import { type ClusterRecord, clusterRecordOf } from '../record.ts';
 import { CLONE_OF_ITSELF } from '../rules.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claimantsOf } from './claimants.ts';
 import { circleOf } from './clone-circle.ts';
-import { loginChangeAhead } from './source-login.ts';
+import { loginChangeAhead, NEW_PASSWORD } from './source-login.ts';
 
 type CloneSource = SpaceSeen['cloneSource'];
 
@@ -107,13 +108,15 @@ const LOGIN_WAIT_MS = 600_000;
 
 /** What a clone waits for if the login of its source is about to change; undefined: for nothing, or no longer. */
 function untilLoginStays(
-  { clock, memory: { sourceLogins } }: ClusterWorld,
+  world: ClusterWorld,
   subject: ClusterSubject,
   source: ClusterRecord,
   { status }: Cluster,
 ): string | undefined {
+  const { clock, memory } = world;
+  const { sourceLogins } = memory;
   const ahead = status === 'running' ? loginChangeAhead(source, clock.now()) : undefined;
-  if (ahead === undefined) {
+  if (ahead === undefined || (ahead === NEW_PASSWORD && isWaitedFor(world, subject))) {
     sourceLogins.forget(subject.key);
     return undefined;
   }

@@ -4,6 +4,9 @@ import { untilRotation } from '../../rotation.ts';
 import { adminSecretName } from '../identity.ts';
 import type { ClusterRecord } from '../record.ts';
 
+/** What `loginChangeAhead` says of a rotation that is due. */
+export const NEW_PASSWORD = 'get a new password';
+
 /**
  * What is about to change the login of an object's cluster, which runs, as words after "Waiting for it to"; undefined: nothing is, as far
  * as the object tells. A clone that is made meanwhile may have a password that nobody has any more.
@@ -16,7 +19,7 @@ export function loginChangeAhead(source: ClusterRecord, nowMs: number): string |
   if (credentials !== undefined && credentials.secretName !== secretName)
     return `have its login in Secret "${secretName}"`;
   const rotateInMs = untilRotation(source, source.spec.adminCredentials?.rotateEvery, nowMs);
-  return rotateInMs !== undefined && rotateInMs <= 0 ? 'get a new password' : undefined;
+  return rotateInMs !== undefined && rotateInMs <= 0 ? NEW_PASSWORD : undefined;
 }
 
 /** Reasons for which a person must act, while the login is looked after as always: they are about the rest of the cluster. */

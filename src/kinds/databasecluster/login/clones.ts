@@ -31,6 +31,12 @@ export function clonesToSecure(world: ClusterWorld, subject: ClusterSubject): re
   return names.sort();
 }
 
+/** Whether a new password of its source waits for the object, a clone: it need not wait for that one in turn. */
+export function isWaitedFor({ clock, memory }: ClusterWorld, subject: ClusterSubject): boolean {
+  const sinceMs = memory.clones.elapsedMs(subject, clock.monotonic());
+  return sinceMs !== undefined && sinceMs < MAKING_MS;
+}
+
 function isCloneOf(source: ClusterSubject, { spec: { cloneFrom, adminCredentials } }: ClusterRecord): boolean {
   if (cloneFrom?.clusterRef !== undefined) return cloneFrom.clusterRef.name === source.metadata.name;
   const secretName = adminCredentials?.existingSecretRef?.name;
