@@ -42,6 +42,11 @@ test.each<[string, ClusterBuilder, string | undefined]>([
       'have its login secured',
     ],
   ),
+  [
+    'being deleted, but protected, and due for a new password',
+    rotating.with({ deletionProtection: true }).deleting().withCondition('Stalled', 'True', 'DeletionProtected'),
+    'get a new password',
+  ],
   // Nothing changes these logins.
   ['stalled', taken.withCondition('Stalled', 'True', 'DefaultLoginRefused'), undefined],
   [

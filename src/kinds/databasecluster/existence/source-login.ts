@@ -28,6 +28,7 @@ const NOT_ABOUT_LOGIN: ReadonlySet<string> = new Set([
   'StorageCannotShrink',
   'ClusterIDInUse',
   'RefusedByCloud',
+  'DeletionProtected',
 ]);
 
 /** Whether Mooring changes the login if it is not as it should be, and no person must act first. */
@@ -37,7 +38,7 @@ function isLoginLookedAfter({ metadata, spec, status }: ClusterRecord): boolean 
     stalled?.status === 'True' &&
     stalled.observedGeneration === metadata.generation &&
     !NOT_ABOUT_LOGIN.has(stalled.reason);
-  const isGoing = metadata.deletionTimestamp !== undefined;
+  const isGoing = metadata.deletionTimestamp !== undefined && !spec.deletionProtection;
   // One that should be suspended is signed in to only before it sleeps for the first time.
   const goesToSleep = spec.state === 'Suspended' && status.credentials !== undefined;
   return spec.managementPolicy === 'Manage' && !isStalled && !isGoing && !goesToSleep && !isPaused(metadata);
