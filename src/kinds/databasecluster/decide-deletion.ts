@@ -84,7 +84,11 @@ function stays(
 ): ClusterDecision {
   const conditions = [...summary, ...clusterConditions(subject, seen)];
   if (!isOurs(subject, seen)) return { conditions };
-  const status = { ...shown(seen), drift: driftOf(subject, seen) };
+  const { clusterID, ...rest } = shown(seen);
+  const drift = driftOf(subject, seen);
+  // Recorded, an id that nobody has given it would count as its own, and the cluster be ended under it later.
+  if (calledOtherwise(subject, seen) !== undefined) return { conditions, status: { ...rest, drift } };
+  const status = { ...rest, clusterID, drift };
   if (seen.cluster?.status !== 'running' || !isOursToEnd(subject, seen)) return { conditions, status };
   // Whoever deleted it must hear what that waits for, whatever became of a new password.
   const { mayPass: _mayPass, stands: _stands, ...login } = decideLoginAlone(subject, seen, nowMs);

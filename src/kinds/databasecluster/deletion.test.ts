@@ -306,6 +306,21 @@ describe('Deleting a DatabaseCluster', () => {
     expect([isGone(bench), count(bench, 'destroy')]).toEqual([true, 1]);
   });
 
+  it('does not end a cluster that somebody has renamed while it was protected', async () => {
+    const bench = await kindBench({ spec: { deletionPolicy: 'Delete', deletionProtection: true } });
+    // Its creation time tells it from any other.
+    await bench.clock.advance(123);
+    await bench.until('True Running');
+    remove(bench);
+    bench.simulator.changeCluster('orders', { id: 'spared' });
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await goOn(bench);
+    expect([bench.ready(), bench.status().clusterID]).toEqual(['False DeletionProtected', 'orders']);
+    await bench.edit({ deletionProtection: false });
+    await goOn(bench);
+    expect([bench.ready(), count(bench, 'destroy')]).toEqual(['False DeletionBlocked', 0]);
+  });
+
   it('says that a cluster is protected, and uses its server as before, when its Secret went with the namespace', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete', deletionProtection: true } });
     const before = bench.status();
