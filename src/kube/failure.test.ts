@@ -215,8 +215,12 @@ test.each(['destroy', 'deleteUser', 'deleteDatabase'])('failureOf() blames no sp
 
 test('asLeaving() says once how to let an object go, and only if a person must act', () => {
   const letGo = 'To remove only this object, annotate mooring.dev/abandon=true';
-  const refused = asLeaving(failureOf(new TerminalError('AccessDenied', 'It is refused')));
-  expect(refused.message).toBe(`It is refused. ${letGo}`);
-  expect(asLeaving(refused).message).toBe(refused.message);
-  expect(asLeaving(failureOf(new TransientError('NotFound', 'Not yet'))).message).toBe('Not yet');
+  const going = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+  const failure = failureOf(new TerminalError('AccessDenied', 'It is refused'));
+  const refused = asLeaving(going, failure);
+  expect(refused?.message).toBe(`It is refused. ${letGo}`);
+  expect(asLeaving(going, refused)?.message).toBe(refused?.message);
+  expect(asLeaving({}, failure)).toBe(failure);
+  expect(asLeaving(going, undefined)).toBeUndefined();
+  expect(asLeaving(going, failureOf(new TransientError('NotFound', 'Not yet')))?.message).toBe('Not yet');
 });

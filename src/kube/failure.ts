@@ -4,6 +4,7 @@ import { ApiError, isHeldBack } from '../http/api-error.ts';
 import { ABANDON, LET_GO } from './annotations.ts';
 import { isBusy, isConflict, isForbidden, KubeError } from './api.ts';
 import { type Condition, shorten, toldBefore } from './condition.ts';
+import type { ObjectMeta } from './object.ts';
 
 /** The last error as every status keeps it, beside its conditions. */
 export interface LastError {
@@ -184,8 +185,12 @@ export function asTold({ conditions, lastError: known }: ToldBefore, failure: Fa
 }
 
 /** For an object that is being deleted: if a person must act, also says how to let the object go, as nothing else may be wanted any more. */
-export function asLeaving(failure: Failure): Failure {
-  if (failure.lasting !== 'terminal' || failure.message.includes(ABANDON)) return failure;
+export function asLeaving(
+  { deletionTimestamp }: Pick<ObjectMeta, 'deletionTimestamp'>,
+  failure: Failure | undefined,
+): Failure | undefined {
+  if (deletionTimestamp === undefined || failure?.lasting !== 'terminal' || failure.message.includes(ABANDON))
+    return failure;
   return { ...failure, message: `${failure.message}. ${LET_GO}` };
 }
 

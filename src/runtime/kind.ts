@@ -55,6 +55,8 @@ export interface Decision<Status, Step> {
   readonly mayPass?: boolean;
   /** An earlier act's failure that still holds: it is reported, and the act is not repeated yet. */
   readonly stands?: Failure | undefined;
+  /** The conditions say what a person must hear before anything else: a failure does not take their place. */
+  readonly prevails?: boolean;
   /** Look again with growing pauses (up to 30 s, 5 min or 30 min) until a pass returns without this. `soon`: even if a step fails. */
   readonly retry?: 'soon' | 'later' | 'slowly';
   /** Look again after this time even if nothing changes. Absent: only when something changes. */

@@ -211,12 +211,11 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   ): Promise<Outcome> {
     const { metadata } = this.#object;
     const status = this.#status;
-    const stands = found ? asTold(status, found, metadata.generation ?? 0) : decision.stands;
-    const failure = stands && metadata.deletionTimestamp !== undefined ? asLeaving(stands) : stands;
+    const failure = asLeaving(metadata, found ? asTold(status, found, metadata.generation ?? 0) : decision.stands);
     // Undefined: the conditions stay as they are.
     const decided = decision.conditions === 'keep' ? failure && (status.conditions ?? []) : decision.conditions;
     const told = this.#isPassing(status, decision, found) ? undefined : decided;
-    const updates: readonly ConditionUpdate[] | undefined = told && failure ? failed(told, failure) : told;
+    const updates = told && failure && !decision.prevails ? failed(told, failure) : told;
     const lastError = updates && { lastError: lastErrorOf(status.lastError, failure, this.#context.clock.now()) };
     const lastHandledReconcileAt = metadata.annotations?.[RECONCILE_AT] ?? null;
     await this.#writeIfChanged({ ...decision.status, ...lastError, lastHandledReconcileAt }, facts, updates);

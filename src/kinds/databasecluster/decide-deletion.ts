@@ -90,16 +90,16 @@ function stays(
   if (calledOtherwise(subject, seen) !== undefined) return { conditions, status: { ...rest, drift } };
   const status = { ...rest, clusterID, drift };
   if (seen.cluster?.status !== 'running' || !isOursToEnd(subject, seen)) return { conditions, status };
-  // Whoever deleted it must hear what that waits for, whatever became of a new password.
-  const { mayPass: _mayPass, stands: _stands, ...login } = decideLoginAlone(subject, seen, nowMs);
+  const { mayPass: _, ...login } = decideLoginAlone(subject, seen, nowMs);
   const told = login.conditions === 'keep' ? conditions : [...summary, ...particulars(login.conditions)];
-  return { ...login, conditions: told, status: { ...status, ...login.status } };
+  // Whoever deleted it must hear what that waits for, whatever becomes of a new password.
+  return { ...login, conditions: told, prevails: true, status: { ...status, ...login.status } };
 }
 
 /** Likewise until it is no longer paused; `end`: what is done then. */
 function staysFor(subject: ClusterSubject, seen: SpaceSeen, end: ClusterDecision, nowMs: number): ClusterDecision {
   if ((end.steps ?? []).length === 0 && !end.release) return end;
-  const { steps: _, hold: _hold, ...meanwhile } = stays(subject, seen, [], nowMs);
+  const { steps: _, hold: _hold, stands: _stands, prevails: _prevails, ...meanwhile } = stays(subject, seen, [], nowMs);
   return { ...meanwhile, ...end, conditions: meanwhile.conditions, status: { ...meanwhile.status, ...end.status } };
 }
 

@@ -306,6 +306,18 @@ describe('Deleting a DatabaseCluster', () => {
     expect([isGone(bench), count(bench, 'destroy')]).toEqual([true, 1]);
   });
 
+  it('goes on saying that a cluster is protected while its server refuses a new password', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete', deletionProtection: true } });
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    const refused = { match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400 } as const;
+    bench.simulator.faults.add(refused);
+    remove(bench);
+    await goOn(bench);
+    expect(count(bench, 'server updateUser')).toBeGreaterThan(1);
+    expect(bench.told.map((line) => line.split(':')[0])).toEqual(['DeletionProtected']);
+    expect(bench.status().lastError?.operation).toBe('updateUser');
+  });
+
   it('does not end a cluster that somebody has renamed while it was protected', async () => {
     const bench = await kindBench({ spec: { deletionPolicy: 'Delete', deletionProtection: true } });
     // Its creation time tells it from any other.

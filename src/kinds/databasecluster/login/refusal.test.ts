@@ -39,7 +39,7 @@ describe('decideCluster(), if the server has just refused a new password', () =>
   ])('says what the deletion of a cluster %s waits for, not that', (_what, spec, canDestroy, reason) => {
     const leaving = asked.with({ deletionPolicy: 'Delete', ...spec }).deleting();
     const decision = decideCluster(leaving.subject, settled({ refusal }).with({ canDestroy }).seen, NOW_MS);
-    expect([outline(decision).ready, decision.stands]).toEqual([`False ${reason}`, undefined]);
+    expect([outline(decision).ready, decision.prevails]).toEqual([`False ${reason}`, true]);
     expect(decision.requeueAfterMs).toBe(refusal.forMs);
   });
 
