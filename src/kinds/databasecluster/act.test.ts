@@ -321,13 +321,37 @@ describe('A change of a DatabaseCluster', () => {
       expect(update).toHaveBeenCalledTimes(2);
     });
 
-    it('is asked for at once if it was shown, and then changed back elsewhere', async () => {
+    it.each(['running', 'updating'])(
+      'is asked for ever less often if only the answer shows it, with status %s',
+      async (status) => {
+        const bench = await runningBench();
+        const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+        const cluster = (await client.get('orders')) ?? expect.unreachable();
+        const update = vi.spyOn(client, 'update').mockResolvedValue({ ...cluster, ...CHANGED, status });
+        await bench.edit(CHANGED);
+        await bench.pass();
+        const times = async (ms: number) => {
+          await bench.clock.advance(ms);
+          await poller.refresh();
+          await bench.pass();
+          return update.mock.calls.length;
+        };
+        expect([await times(1_000), await times(58_000), await times(1_000)]).toEqual([1, 1, 2]);
+        expect([await times(1_000), await times(118_000), await times(1_000)]).toEqual([2, 2, 3]);
+        expect(bench.ready()).toBe('Unknown Updating');
+        await times(1_000);
+        expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+      },
+    );
+
+    it('is asked for at once if it was shown for half a minute, and then changed back elsewhere', async () => {
       const { bench, update } = await accepting();
       const show = async (what: typeof CHANGED) => {
         bench.simulator.changeCluster('orders', what);
         await bench.world().connections.get('shop/production')?.poller.refresh();
         await bench.pass();
       };
+      await bench.clock.advance(30_000);
       await show(CHANGED);
       expect(bench.ready()).toBe('True Running');
       await show({ storageSizeGB: 100, machineType: 'c2d-highcpu-4' });

@@ -101,9 +101,9 @@ function rename(work: Work, { id, to }: Rename): Promise<ClusterStatusPatch | un
   });
 }
 
-/** If the cloud accepts the changes but does not show them, it is not asked again at once. */
+/** If the cloud accepts the changes but does not show them, or only in its answer, it is not asked again at once. */
 function update(work: Work, { id, changes }: Update): Promise<ClusterStatusPatch | undefined> {
-  const { world, subject, connection, signal, keep } = work;
+  const { world, connection, signal, keep } = work;
   const { clock, memory } = world;
   const { client, poller } = connection;
   const unseen = memory.unseenChanges;
@@ -113,12 +113,11 @@ function update(work: Work, { id, changes }: Update): Promise<ClusterStatusPatch
     const cluster = await client.update(id, request, signal);
     poller.learn(id, cluster, clock.monotonic());
     const accepted = backup === undefined ? {} : { backup };
-    if (isUnseen(changes, cluster) && change !== undefined) {
+    if (change !== undefined && Object.keys(fields).length > 0) unseen.accepted(change, clock);
+    if (isUnseen(changes, cluster)) {
       keep(accepted);
-      unseen.accepted(change, clock);
       throw updateNotApplied(id);
     }
-    unseen.seen(subject.key);
     // The state makes the pass report the change, although the next one comes at once and sees the rest.
     return { state: cluster.status, ...accepted };
   });

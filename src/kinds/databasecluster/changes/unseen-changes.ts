@@ -14,8 +14,8 @@ const PAUSES: Readonly<Record<Part, Backoff>> = {
   id: { initialMs: 30_000, maxMs: 300_000 },
 };
 
-/** For this long after the cloud accepted it, a state or id may be shown and gone again: an answering machine may be behind. */
-export const UNSETTLED_MS: Readonly<Record<Part, number>> = { settings: 0, status: 30_000, id: 30_000 };
+/** For this long after the cloud accepted it, a change may be shown and gone again: an answering machine may be behind. */
+export const UNSETTLED_MS: Readonly<Record<Part, number>> = { settings: 30_000, status: 30_000, id: 30_000 };
 
 /** A change that is requested this long after it might have been requested again counts as new. */
 const IN_A_ROW_MS = 600_000;
@@ -116,10 +116,5 @@ export class UnseenChanges {
 
   forget(key: ObjectKey): void {
     for (const part of Object.values(this.#last)) part.delete(key);
-  }
-
-  /** The settings were accepted and are shown. */
-  seen(key: ObjectKey): void {
-    this.#last.settings.delete(key);
   }
 }
