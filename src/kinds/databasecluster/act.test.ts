@@ -381,6 +381,23 @@ describe('A change of a DatabaseCluster', () => {
     });
   });
 
+  it.each(['lostAnswer', 'errorAfter'] as const)(
+    'of its backups is asked for even if it is taken back, once nobody knows which settings hold (%s)',
+    async (effect) => {
+      const daily = { frequency: 'daily', retentionDays: 7 };
+      const bench = await runningBench({ spec: { backup: daily, driftPolicy: 'Report' } });
+      bench.simulator.faults.add({ match: { operation: 'update' }, effect, times: 1 });
+      await bench.edit({ backup: { frequency: 'hourly', retentionDays: 30 } });
+      await bench.pass();
+      expect(bench.status().backup).toBeUndefined();
+      expect(clusterNamed(bench.simulator, 'orders')?.backup).toMatchObject({ frequency: 'hourly' });
+      await bench.edit({ backup: daily });
+      await bench.until('True Running');
+      expect(clusterNamed(bench.simulator, 'orders')?.backup).toEqual(daily);
+      expect(bench.status().backup).toEqual(daily);
+    },
+  );
+
   it('writes no status for a spec that was changed again while the change was requested', async () => {
     const bench = await runningBench();
     const { client } = bench.world().connections.get('shop/production') ?? expect.unreachable();

@@ -1,3 +1,4 @@
+import { ApiError } from '../../../http/api-error.ts';
 import { confirm, isAsDecidedOn, isFree } from '../act-guard.ts';
 import type { ClusterStep } from '../observation.ts';
 import { type ClusterStatusPatch, isDrift } from '../present.ts';
@@ -103,14 +104,19 @@ function rename(work: Work, { id, to }: Rename): Promise<ClusterStatusPatch | un
 
 /** If the cloud accepts the changes but does not show them, or only in its answer, it is not asked again at once. */
 function update(work: Work, { id, changes }: Update): Promise<ClusterStatusPatch | undefined> {
-  const { world, connection, signal, keep } = work;
+  const { world, subject, connection, signal, keep } = work;
   const { clock, memory } = world;
   const { client, poller } = connection;
   const unseen = memory.unseenChanges;
   return correct(work, { id, changes, fields: Object.keys(changes) }, async (change) => {
     const { backup, ...fields } = changes;
     const request = { ...fields, ...(backup === undefined ? {} : { backupConfiguration: backup }) };
-    const cluster = await client.update(id, request, signal);
+    const cluster = await client.update(id, request, signal).catch((error: unknown) => {
+      // Nobody can read back which settings hold now. Those of a free cluster are disabled either way.
+      const isUnknown = error instanceof ApiError && error.effectUnknown;
+      if (backup !== undefined && isUnknown && !subject.spec.isFree) keep({ backup: null });
+      throw error;
+    });
     poller.learn(id, cluster, clock.monotonic());
     const accepted = backup === undefined ? {} : { backup };
     if (change !== undefined && Object.keys(fields).length > 0) unseen.accepted(change, clock);
