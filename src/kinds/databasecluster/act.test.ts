@@ -312,6 +312,45 @@ describe('A change of a DatabaseCluster', () => {
       expect(update.mock.lastCall?.[1]).toEqual(CHANGED);
     });
 
+    it('is changed back if it shows only after the spec was, also with driftPolicy: Report', async () => {
+      const bench = await runningBench({ spec: { driftPolicy: 'Report' } });
+      const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+      const cluster = (await client.get('orders')) ?? expect.unreachable();
+      vi.spyOn(client, 'update').mockResolvedValueOnce(cluster);
+      await bench.edit({ machineType: 'c2d-highcpu-8' });
+      await bench.pass();
+      await bench.edit({ machineType: 'c2d-highcpu-4' });
+      await bench.pass();
+      expect(bench.ready()).toBe('True Running');
+      await bench.clock.advance(40_000);
+      bench.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-8' });
+      await poller.refresh();
+      await bench.pass();
+      expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ machineType: 'c2d-highcpu-4' });
+      await bench.until('True Running');
+      expect(bench.corrected).toEqual([]);
+      bench.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-16' });
+      await poller.refresh();
+      await bench.until('False Drifted');
+    });
+
+    it('is asked for again if only the answer showed it, also with driftPolicy: Report', async () => {
+      const bench = await runningBench({ spec: { driftPolicy: 'Report' } });
+      const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+      const cluster = (await client.get('orders')) ?? expect.unreachable();
+      vi.spyOn(client, 'update').mockResolvedValueOnce({ ...cluster, ...CHANGED });
+      await bench.edit(CHANGED);
+      await bench.pass();
+      await bench.until('True Running');
+      await bench.clock.advance(1_000);
+      await poller.refresh();
+      await bench.pass();
+      expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+      await bench.until('True Running');
+      expect(clusterNamed(bench.simulator, 'orders')).toMatchObject(CHANGED);
+      expect(bench.corrected).toEqual([]);
+    });
+
     it('is asked for in part if a part of it differs again', async () => {
       const { bench, update } = await accepting();
       bench.simulator.changeCluster('orders', { ...CHANGED, storageSizeGB: 150 });

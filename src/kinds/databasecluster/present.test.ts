@@ -98,7 +98,8 @@ describe('isDrift()', () => {
     ],
     ['not when nothing is known', aCluster(), false],
   ])('%s', (_when, given, drift) => {
-    expect(isDrift(given.subject)).toBe(drift);
+    expect(isDrift(given.subject, {})).toBe(drift);
+    expect(isDrift(given.subject, { isOurChange: true })).toBe(false);
   });
 });
 

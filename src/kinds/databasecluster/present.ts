@@ -219,8 +219,16 @@ function isBeingCreated({ status }: ClusterSubject, { cluster, id }: SpaceSeen):
 /** Reasons of Synced which imply that the cluster once was as its generation of the spec says. */
 const WAS_SYNCED: ReadonlySet<string> = new Set(['Drifted', 'NotObserved']);
 
-/** Whether the cluster was as this very generation of the spec says, so that any difference came from elsewhere. */
-export function isDrift({ metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>): boolean {
+/** Whether any difference came from elsewhere. */
+export function isDrift(
+  { metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>,
+  { isOurChange }: Pick<SpaceSeen, 'isOurChange'>,
+): boolean {
+  return isOurChange !== true && wasSynced({ metadata, status });
+}
+
+/** Whether the cluster was as this very generation of the spec says. */
+export function wasSynced({ metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>): boolean {
   const last = findStatusCondition(status.conditions, 'Synced');
   if (last === undefined || last.observedGeneration !== metadata.generation) return false;
   return last.status === 'True' || WAS_SYNCED.has(last.reason);
@@ -230,7 +238,7 @@ export function isDrift({ metadata, status }: Pick<ClusterSubject, 'metadata' | 
 export function unobserved({ metadata, status }: ClusterSubject, reason: string): readonly ConditionUpdate[] {
   return particulars(status.conditions ?? []).map((condition) => {
     if (condition.type !== 'Synced' || condition.status !== 'True') return condition;
-    const isOfThisSpec = isDrift({ metadata, status });
+    const isOfThisSpec = wasSynced({ metadata, status });
     const message = 'It matched the spec when it was last checked, and cannot be checked now';
     // It held for an earlier spec: any difference then is what the new one asks for, not drift.
     return { type: 'Synced', status: 'Unknown', reason: isOfThisSpec ? 'NotObserved' : reason, message };
@@ -274,7 +282,7 @@ function synced(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   const differing = differences(subject, seen.cluster);
   if (differing.length > 0) {
     // Also while it is on its way: how it came to differ must not be forgotten.
-    const reason = isDrift(subject) ? 'Drifted' : 'Differs';
+    const reason = isDrift(subject, seen) ? 'Drifted' : 'Differs';
     return { type, status: 'False', reason, message: `Cluster "${seen.id}": ${inWords(differing)}` };
   }
   if (isBeingCreated(subject, seen)) return notYet;

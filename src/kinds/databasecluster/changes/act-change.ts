@@ -1,10 +1,10 @@
 import { ApiError } from '../../../http/api-error.ts';
 import { confirm, isAsDecidedOn, isFree } from '../act-guard.ts';
 import type { ClusterStep } from '../observation.ts';
-import { type ClusterStatusPatch, isDrift } from '../present.ts';
+import { type ClusterStatusPatch, wasSynced } from '../present.ts';
 import type { Work } from '../work.ts';
 import { differences } from './differences.ts';
-import { refuseAwaited, updateNotApplied } from './not-shown.ts';
+import { isOurDoing, refuseAwaited, updateNotApplied } from './not-shown.ts';
 import { type Asked, type AskedChange, isUnseen } from './unseen-changes.ts';
 
 /* The steps that change a cluster which exists, and is to stay. */
@@ -36,7 +36,8 @@ async function correct(
   const { world, subject, connection } = work;
   if (!(await isAsDecidedOn(work, id))) return undefined;
   const cluster = connection.poller.get(id);
-  const drift = cluster === undefined || !isDrift(subject) ? [] : differences(subject, cluster);
+  const isOurs = cluster !== undefined && isOurDoing(world, subject, cluster);
+  const drift = cluster === undefined || isOurs || !wasSynced(subject) ? [] : differences(subject, cluster);
   refuseAwaited(world, subject, asked(work, id, changes));
   if (isPossible !== undefined && !(await isPossible())) return undefined;
   await confirm(work);

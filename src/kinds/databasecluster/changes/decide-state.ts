@@ -27,7 +27,7 @@ export const decideRunState: Rule = (subject, seen, nowMs) => {
   const suspended = cluster.status === 'suspended';
   if (suspended === (state === 'Suspended')) return suspended ? decideSuspended(subject, seen) : undefined;
   if (!suspended && isBeingSecured(subject, seen)) return undefined;
-  if (leavesAsIs(subject) !== undefined) {
+  if (leavesAsIs(subject, seen) !== undefined) {
     return { conditions: [...settled(subject, seen, 'Drifted', ''), ...clusterConditions(subject, seen)] };
   }
   const [step, reason, doing] = suspended
@@ -136,7 +136,7 @@ export interface Change {
 /** Undefined: there is nothing to change, or differences are only reported, which the last rule does. */
 export function changeOf(subject: ClusterSubject, seen: SpaceSeen): Change | undefined {
   const { cluster } = seen;
-  if (cluster === undefined || leavesAsIs(subject) !== undefined) return undefined;
+  if (cluster === undefined || leavesAsIs(subject, seen) !== undefined) return undefined;
   const all = differences(subject, cluster);
   const changes = changesOf(subject, all);
   const rename = desiredID(subject) !== cluster.id;
@@ -175,9 +175,10 @@ function othersWaiting(subject: ClusterSubject, seen: SpaceSeen, reason: string,
 }
 
 /** Reason and message if the cluster has another id although the spec did not change. */
-function renamedElsewhere(subject: ClusterSubject, { cluster }: SpaceSeen): readonly [string, string] | undefined {
+function renamedElsewhere(subject: ClusterSubject, seen: SpaceSeen): readonly [string, string] | undefined {
+  const { cluster } = seen;
   const id = desiredID(subject);
-  if (cluster === undefined || cluster.id === id || !isDrift(subject)) return undefined;
+  if (cluster === undefined || cluster.id === id || !isDrift(subject, seen)) return undefined;
   return ['RenamedElsewhere', `Cluster "${id}" was renamed to "${cluster.id}", and not by Mooring. `];
 }
 
@@ -198,10 +199,10 @@ function changesOf(subject: ClusterSubject, all: readonly Difference[]): Cluster
 }
 
 /** The policy by which differences are only reported: one never changes anything, the other nothing that came from elsewhere. */
-function leavesAsIs(subject: ClusterSubject): string | undefined {
+function leavesAsIs(subject: ClusterSubject, seen: SpaceSeen): string | undefined {
   const { managementPolicy, driftPolicy } = subject.spec;
   if (managementPolicy === 'Observe') return 'managementPolicy: Observe';
-  return driftPolicy === 'Report' && isDrift(subject) ? 'driftPolicy: Report' : undefined;
+  return driftPolicy === 'Report' && isDrift(subject, seen) ? 'driftPolicy: Report' : undefined;
 }
 
 /** The summary if all else is done: ready, Drifted if some differences are only reported, or what is to be changed next. */
@@ -213,7 +214,7 @@ export function settled(
 ): readonly ConditionUpdate[] {
   const drift = seen.cluster === undefined ? [] : differences(subject, seen.cluster);
   if (drift.length === 0) return ready(reason, message);
-  const policy = leavesAsIs(subject);
+  const policy = leavesAsIs(subject, seen);
   const what = `Cluster "${seen.id}" differs from the spec: ${inWords(drift)}`;
   if (policy === undefined) return changeOf(subject, seen)?.summary ?? reconciling('Updating', what);
   const told = `${what}. With ${policy} nothing is changed`;

@@ -3,6 +3,7 @@ import type { Cluster } from '../../../cloud/schema.ts';
 import { LET_GO } from '../../../kube/annotations.ts';
 import type { ClusterSubject } from '../observation.ts';
 import type { ClusterWorld } from '../world.ts';
+import { differences } from './differences.ts';
 import { type Asked, type AskedChange, UNSETTLED_MS, type Unseen } from './unseen-changes.ts';
 
 /* What is reported if the cloud accepts a change and goes on showing the cluster as before. */
@@ -36,6 +37,13 @@ export function refuseAwaited(
   const { changes, cluster } = change;
   const what = changes.status ?? (changes.id === undefined ? undefined : 'renamed');
   throw what === undefined ? updateNotApplied(cluster.id) : notShown(what, change, unseen);
+}
+
+/** Whether the cluster differs from the spec only by what this process asked for. */
+export function isOurDoing({ clock, memory }: ClusterWorld, subject: ClusterSubject, cluster: Cluster): boolean {
+  const { key, metadata } = subject;
+  const fields = differences(subject, cluster).map(({ field }) => field);
+  return memory.unseenChanges.explains({ key, uid: metadata.uid, cluster }, fields, clock.monotonic());
 }
 
 /** What to report about the state that was requested and has not been seen since; undefined: it was not requested. */

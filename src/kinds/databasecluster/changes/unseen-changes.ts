@@ -87,6 +87,23 @@ export class UnseenChanges {
     return change.changes.backup === undefined && nowMs < (last?.untilMs ?? 0) ? last : undefined;
   }
 
+  /**
+   * Whether all that differs from the spec is our own doing: a change that was accepted, and then shown late, though the spec was
+   * changed back meanwhile, or one that was shown and is gone again a moment later.
+   */
+  explains({ key, uid, cluster }: Omit<AskedChange, 'changes'>, fields: readonly string[], nowMs: number): boolean {
+    const last = this.#last.settings.get(key);
+    if (last?.change.uid !== uid || last.change.cluster.createdAt !== cluster.createdAt) return false;
+    const { changes, cluster: before } = last.change;
+    const isFresh = nowMs < last.untilMs + UNSETTLED_MS.settings;
+    const isLate = nowMs < last.untilMs + IN_A_ROW_MS;
+    const isOurs = (field: string) =>
+      (field === 'storageSizeGB' || field === 'machineType') &&
+      changes[field] !== undefined &&
+      ((isLate && cluster[field] === changes[field]) || (isFresh && cluster[field] === before[field]));
+    return fields.length > 0 && fields.every(isOurs);
+  }
+
   /** Takes the cluster as it is now: once it shows all that was accepted, later differences came from elsewhere. */
   shows(key: ObjectKey, cluster: Cluster, nowMs: number): void {
     for (const part of ['settings', 'status', 'id'] as const) {
