@@ -67,6 +67,12 @@ describe('backupPending()', () => {
     expect(backupPending(owned.subject)).toBe(false);
   });
 
+  it('is false for a cluster that is only observed, unless it was managed before', () => {
+    const observed = given.with({ managementPolicy: 'Observe' });
+    expect(backupPending(observed.subject)).toBe(false);
+    expect(backupPending(observed.withStatus({ backup: { frequency: 'daily', retentionDays: 7 } }).subject)).toBe(true);
+  });
+
   it('is false for a free cluster, which has no others than those', () => {
     const free = { isFree: true, machineType: 'c2d-highcpu-2', storageSizeGB: 10 };
     expect(backupPending(owned.with({ ...free, backup: { frequency: 'disabled' } }).subject)).toBe(false);

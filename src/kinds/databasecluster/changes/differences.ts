@@ -64,10 +64,11 @@ export function backupToDeploy(spec: ClusterSubject['spec']): Backup {
   return backupOf(spec) ?? { frequency: spec.isFree ? 'disabled' : 'daily', retentionDays: 7 };
 }
 
-/** Whether the cloud has yet to accept the backup settings of the spec. */
+/** Whether the cloud has yet to accept the backup settings of the spec. Nobody can tell of a cluster that was only ever observed. */
 export function backupPending({ spec, status }: Pick<ClusterSubject, 'spec' | 'status'>): boolean {
   const desired = backupOf(spec);
   if (desired === undefined) return false;
+  if (status.backup === undefined && spec.managementPolicy === 'Observe') return false;
   // A free cluster that somebody else created has no backups, and without a payment method the cloud accepts no change of it ("Update").
   if (status.backup === undefined && spec.isFree && desired.frequency === 'disabled') return false;
   return status.backup?.frequency !== desired.frequency || status.backup.retentionDays !== desired.retentionDays;
