@@ -229,7 +229,9 @@ const spec = z
     deletionProtection: z
       .boolean()
       .default(false)
-      .describe('true: deleting this object waits, and leaves the cluster alone, until this is false.'),
+      .describe(
+        'true: deleting this object waits until this is false. The cluster stays as it is; only its login is looked after.',
+      ),
     adminCredentials: adminCredentials.optional().describe("The login of the cluster's default user."),
     allowedNamespaces: allowedNamespaces(
       'Namespaces that may place DatabaseUsers and Databases on this cluster, and clone it by its id.',
