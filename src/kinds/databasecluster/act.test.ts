@@ -312,27 +312,31 @@ describe('A change of a DatabaseCluster', () => {
       expect(update.mock.lastCall?.[1]).toEqual(CHANGED);
     });
 
-    it('is changed back if it shows only after the spec was, also with driftPolicy: Report', async () => {
-      const bench = await runningBench({ spec: { driftPolicy: 'Report' } });
-      const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
-      const cluster = (await client.get('orders')) ?? expect.unreachable();
-      vi.spyOn(client, 'update').mockResolvedValueOnce(cluster);
-      await bench.edit({ machineType: 'c2d-highcpu-8' });
-      await bench.pass();
-      await bench.edit({ machineType: 'c2d-highcpu-4' });
-      await bench.pass();
-      expect(bench.ready()).toBe('True Running');
-      await bench.clock.advance(40_000);
-      bench.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-8' });
-      await poller.refresh();
-      await bench.pass();
-      expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ machineType: 'c2d-highcpu-4' });
-      await bench.until('True Running');
-      expect(bench.corrected).toEqual([]);
-      bench.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-16' });
-      await poller.refresh();
-      await bench.until('False Drifted');
-    });
+    it.each(['accepted', 'without an answer'])(
+      'is changed back if it shows only after the spec was, also with driftPolicy: Report (%s)',
+      async (answer) => {
+        const bench = await runningBench({ spec: { driftPolicy: 'Report' } });
+        const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+        const cluster = (await client.get('orders')) ?? expect.unreachable();
+        if (answer === 'accepted') vi.spyOn(client, 'update').mockResolvedValueOnce(cluster);
+        else bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'reset', times: 1 });
+        await bench.edit({ machineType: 'c2d-highcpu-8' });
+        await bench.pass();
+        await bench.edit({ machineType: 'c2d-highcpu-4' });
+        await bench.pass();
+        expect(bench.ready()).toBe('True Running');
+        await bench.clock.advance(40_000);
+        bench.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-8' });
+        await poller.refresh();
+        await bench.pass();
+        expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ machineType: 'c2d-highcpu-4' });
+        await bench.until('True Running');
+        expect(bench.corrected).toEqual([]);
+        bench.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-16' });
+        await poller.refresh();
+        await bench.until('False Drifted');
+      },
+    );
 
     it('is asked for again if only the answer showed it, also with driftPolicy: Report', async () => {
       const bench = await runningBench({ spec: { driftPolicy: 'Report' } });

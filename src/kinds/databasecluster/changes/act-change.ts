@@ -111,16 +111,19 @@ function update(work: Work, { id, changes }: Update): Promise<ClusterStatusPatch
   const unseen = memory.unseenChanges;
   return correct(work, { id, changes, fields: Object.keys(changes) }, async (change) => {
     const { backup, ...fields } = changes;
+    const hasFields = Object.keys(fields).length > 0;
     const request = { ...fields, ...(backup === undefined ? {} : { backupConfiguration: backup }) };
     const cluster = await client.update(id, request, signal).catch((error: unknown) => {
-      // Nobody can read back which settings hold now. Those of a free cluster are disabled either way.
-      const isUnknown = error instanceof ApiError && error.effectUnknown;
-      if (backup !== undefined && isUnknown && !subject.spec.isFree) keep({ backup: null });
+      if (error instanceof ApiError && error.effectUnknown) {
+        if (change !== undefined && hasFields) unseen.mayLand(change, clock);
+        // Nobody can read back which settings hold now. Those of a free cluster are disabled either way.
+        if (backup !== undefined && !subject.spec.isFree) keep({ backup: null });
+      }
       throw error;
     });
     poller.learn(id, cluster, clock.monotonic());
     const accepted = backup === undefined ? {} : { backup };
-    if (change !== undefined && Object.keys(fields).length > 0) unseen.accepted(change, clock);
+    if (change !== undefined && hasFields) unseen.accepted(change, clock);
     if (isUnseen(changes, cluster)) {
       keep(accepted);
       throw updateNotApplied(id);

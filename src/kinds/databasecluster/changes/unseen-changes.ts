@@ -81,6 +81,14 @@ export class UnseenChanges {
     this.#last[part].set(change.key, { change, answer, times, at, answeredMs, untilMs });
   }
 
+  /** The settings were asked for, and nobody knows whether they were accepted: they may be asked for again at once. */
+  mayLand(change: AskedChange, clock: Pick<Clock, 'now' | 'monotonic'>): void {
+    const answeredMs = clock.monotonic();
+    if (this.inARow(change, answeredMs) !== undefined) return;
+    const at = new Date(clock.now()).toISOString();
+    this.#last.settings.set(change.key, { change, answer: 'accepted', times: 0, at, answeredMs, untilMs: answeredMs });
+  }
+
   /** The change, if all of it was accepted a short time ago and the cluster is in all of it as it was then; undefined otherwise. */
   awaited(change: AskedChange, nowMs: number): Unseen | undefined {
     const last = this.#same(change);
@@ -88,7 +96,7 @@ export class UnseenChanges {
   }
 
   /**
-   * Whether all that differs from the spec is our own doing: a change that was accepted, and then shown late, though the spec was
+   * Whether all that differs from the spec is our own doing: a change that was accepted, or may have been, and then shown late, though the spec was
    * changed back meanwhile, or one that was shown and is gone again a moment later.
    */
   explains({ key, uid, cluster }: Omit<AskedChange, 'changes'>, fields: readonly string[], nowMs: number): boolean {
