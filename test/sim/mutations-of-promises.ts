@@ -115,7 +115,13 @@ export const OF_PROMISES: readonly Mutation[] = [
   {
     name: 'no-such-function',
     about: 'A function that does not exist is called after a change, which the next pass finds done',
-    changes: [['kinds/databasecluster/changes/act-change.ts', 'unseen.seen(subject.key);', 'unseen.saw(subject.key);']],
+    changes: [
+      [
+        'kinds/databasecluster/changes/act-change.ts',
+        'hasFields) unseen.accepted(change, clock)',
+        'hasFields) unseen.acceptedNow(change, clock)',
+      ],
+    ],
     hunt: ['change'],
   },
   {

@@ -317,8 +317,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         'kinds/databasecluster/changes/act-change.ts',
-        'const cluster = await client.update(id, request, signal);',
-        'await client.update(id, request, signal);\n    const cluster = await client.update(id, request, signal);',
+        'const cluster = await client.update(id, request, signal)',
+        'await client.update(id, request, signal);\n    const cluster = await client.update(id, request, signal)',
       ],
     ],
     hunt: ['change'],
