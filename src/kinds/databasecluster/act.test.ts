@@ -338,6 +338,32 @@ describe('A change of a DatabaseCluster', () => {
       },
     );
 
+    it.each([
+      ['suspend', { state: 'Suspended' }, { state: 'Running' }],
+      ['update', { clusterID: 'orders-eu' }, { clusterID: 'orders' }],
+    ] as const)('is undone if it shows only after the spec was changed back (%s)', async (operation, to, back) => {
+      const bench = await kindBench({ spec: { driftPolicy: 'Report' } });
+      // A creation time in whole seconds would not tell the renamed cluster from others.
+      await bench.clock.advance(123);
+      await bench.until('True Running');
+      const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+      bench.simulator.faults.add({ match: { operation }, effect: 'reset', times: 1 });
+      await bench.edit(to);
+      await bench.pass();
+      await bench.edit(back);
+      await bench.until('True Running');
+      if (operation === 'suspend') await client.suspend('orders');
+      else await client.update('orders', { id: 'orders-eu' });
+      await poller.refresh();
+      await bench.pass();
+      expect(bench.ready()).not.toMatch(/^False|Elsewhere/);
+      await bench.clock.advance(10_000);
+      await poller.refresh();
+      await bench.until('True Running');
+      expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ status: 'running' });
+      expect(bench.corrected).toEqual([]);
+    });
+
     it('is asked for again if only the answer showed it, also with driftPolicy: Report', async () => {
       const bench = await runningBench({ spec: { driftPolicy: 'Report' } });
       const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();

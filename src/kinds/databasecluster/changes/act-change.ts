@@ -41,11 +41,25 @@ async function correct(
   refuseAwaited(world, subject, asked(work, id, changes));
   if (isPossible !== undefined && !(await isPossible())) return undefined;
   await confirm(work);
-  const result = await call(asked(work, id, changes));
+  const change = asked(work, id, changes);
+  const result = await call(change).catch((error: unknown) => {
+    if (isEffectUnknown(error) && change !== undefined && isShownLater(changes))
+      world.memory.unseenChanges.mayLand(change, world.clock);
+    throw error;
+  });
   for (const difference of drift) {
     if (fields.includes(difference.field)) world.onDriftCorrected(subject.key, difference);
   }
   return result;
+}
+
+function isEffectUnknown(error: unknown): boolean {
+  return error instanceof ApiError && error.effectUnknown;
+}
+
+/** Backup settings never show. */
+function isShownLater({ backup: _, ...fields }: Asked): boolean {
+  return Object.keys(fields).length > 0;
 }
 
 /** The change, with the cluster as it is known now. Undefined: there is no such cluster. */
@@ -111,19 +125,15 @@ function update(work: Work, { id, changes }: Update): Promise<ClusterStatusPatch
   const unseen = memory.unseenChanges;
   return correct(work, { id, changes, fields: Object.keys(changes) }, async (change) => {
     const { backup, ...fields } = changes;
-    const hasFields = Object.keys(fields).length > 0;
     const request = { ...fields, ...(backup === undefined ? {} : { backupConfiguration: backup }) };
     const cluster = await client.update(id, request, signal).catch((error: unknown) => {
-      if (error instanceof ApiError && error.effectUnknown) {
-        if (change !== undefined && hasFields) unseen.mayLand(change, clock);
-        // Nobody can read back which settings hold now. Those of a free cluster are disabled either way.
-        if (backup !== undefined && !subject.spec.isFree) keep({ backup: null });
-      }
+      // Nobody can read back which settings hold now. Those of a free cluster are disabled either way.
+      if (isEffectUnknown(error) && backup !== undefined && !subject.spec.isFree) keep({ backup: null });
       throw error;
     });
     poller.learn(id, cluster, clock.monotonic());
     const accepted = backup === undefined ? {} : { backup };
-    if (change !== undefined && hasFields) unseen.accepted(change, clock);
+    if (change !== undefined && isShownLater(changes)) unseen.accepted(change, clock);
     if (isUnseen(changes, cluster)) {
       keep(accepted);
       throw updateNotApplied(id);

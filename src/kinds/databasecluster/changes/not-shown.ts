@@ -42,8 +42,8 @@ export function refuseAwaited(
 /** Whether the cluster differs from the spec only by what this process asked for. */
 export function isOurDoing({ clock, memory }: ClusterWorld, subject: ClusterSubject, cluster: Cluster): boolean {
   const { key, metadata } = subject;
-  const fields = differences(subject, cluster).map(({ field }) => field);
-  return memory.unseenChanges.explains({ key, uid: metadata.uid, cluster }, fields, clock.monotonic());
+  const differing = differences(subject, cluster);
+  return memory.unseenChanges.explains({ key, uid: metadata.uid, cluster }, differing, clock.monotonic());
 }
 
 /** What to report about the state that was requested and has not been seen since; undefined: it was not requested. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
 import type { ObjectKey } from '../../../kube/object.ts';
 import type { ClusterChanges } from '../observation.ts';
+import type { Difference } from './differences.ts';
 
 /** Settings, state and id are remembered separately, as one may be requested while another is awaited. */
 type Part = 'settings' | 'status' | 'id';
@@ -39,7 +40,7 @@ export interface Unseen {
   readonly change: AskedChange;
   /** `missing`: the cloud did not know the cluster. */
   readonly answer: 'accepted' | 'missing';
-  /** How many times in a row. */
+  /** How many times in a row; 0: nobody knows whether it was accepted. */
   readonly times: number;
   /** When the first of these was answered, by the wall clock. */
   readonly at: string;
@@ -81,12 +82,19 @@ export class UnseenChanges {
     this.#last[part].set(change.key, { change, answer, times, at, answeredMs, untilMs });
   }
 
-  /** The settings were asked for, and nobody knows whether they were accepted: they may be asked for again at once. */
+  /** The change was asked for, and nobody knows whether it was accepted: it may be asked for again at once. */
   mayLand(change: AskedChange, clock: Pick<Clock, 'now' | 'monotonic'>): void {
     const answeredMs = clock.monotonic();
     if (this.inARow(change, answeredMs) !== undefined) return;
     const at = new Date(clock.now()).toISOString();
-    this.#last.settings.set(change.key, { change, answer: 'accepted', times: 0, at, answeredMs, untilMs: answeredMs });
+    this.#last[partOf(change.changes)].set(change.key, {
+      change,
+      answer: 'accepted',
+      times: 0,
+      at,
+      answeredMs,
+      untilMs: answeredMs,
+    });
   }
 
   /** The change, if all of it was accepted a short time ago and the cluster is in all of it as it was then; undefined otherwise. */
@@ -99,17 +107,37 @@ export class UnseenChanges {
    * Whether all that differs from the spec is our own doing: a change that was accepted, or may have been, and then shown late, though the spec was
    * changed back meanwhile, or one that was shown and is gone again a moment later.
    */
-  explains({ key, uid, cluster }: Omit<AskedChange, 'changes'>, fields: readonly string[], nowMs: number): boolean {
-    const last = this.#last.settings.get(key);
-    if (last?.change.uid !== uid || last.change.cluster.createdAt !== cluster.createdAt) return false;
-    const { changes, cluster: before } = last.change;
-    const isFresh = nowMs < last.untilMs + UNSETTLED_MS.settings;
-    const isLate = nowMs < last.untilMs + IN_A_ROW_MS;
-    const isOurs = (field: string) =>
-      (field === 'storageSizeGB' || field === 'machineType') &&
-      changes[field] !== undefined &&
-      ((isLate && cluster[field] === changes[field]) || (isFresh && cluster[field] === before[field]));
-    return fields.length > 0 && fields.every(isOurs);
+  explains(of: Omit<AskedChange, 'changes'>, differing: readonly Difference[], nowMs: number): boolean {
+    const { cluster } = of;
+    const isOurs = ({ field, desired }: Difference) => {
+      switch (field) {
+        case 'machineType':
+        case 'storageSizeGB': {
+          const last = this.#mayShow(of, 'settings', nowMs);
+          const asked = last?.change.changes[field];
+          if (last === undefined || asked === undefined) return false;
+          const isFresh = nowMs < last.untilMs + UNSETTLED_MS.settings;
+          return cluster[field] === asked || (isFresh && cluster[field] === last.change.cluster[field]);
+        }
+        case 'state': {
+          const asked = this.#mayShow(of, 'status', nowMs)?.change.changes.status;
+          const states = desired === 'Running' ? ['suspending', 'suspended'] : ['resuming', 'running'];
+          return asked === states[1] && states.includes(cluster.status);
+        }
+        case 'clusterID':
+          return this.#mayShow(of, 'id', nowMs)?.change.changes.id === cluster.id;
+        default:
+          return false;
+      }
+    };
+    return differing.length > 0 && differing.every(isOurs);
+  }
+
+  /** What was asked for of this cluster, and may show late. */
+  #mayShow({ key, uid, cluster }: Omit<AskedChange, 'changes'>, part: Part, nowMs: number): Unseen | undefined {
+    const last = this.#last[part].get(key);
+    const isOfThis = last?.change.uid === uid && last.change.cluster.createdAt === cluster.createdAt;
+    return isOfThis && nowMs < last.untilMs + IN_A_ROW_MS ? last : undefined;
   }
 
   /** Takes the cluster as it is now: once it shows all that was accepted, later differences came from elsewhere. */
@@ -124,7 +152,7 @@ export class UnseenChanges {
   /** The change, if it was accepted and is not to be seen yet, even if it may be requested again. */
   inARow(change: AskedChange, nowMs: number): Unseen | undefined {
     const last = this.#same(change);
-    return last !== undefined && nowMs < last.untilMs + IN_A_ROW_MS ? last : undefined;
+    return last !== undefined && last.times > 0 && nowMs < last.untilMs + IN_A_ROW_MS ? last : undefined;
   }
 
   #same({ key, uid, changes, cluster }: AskedChange): Unseen | undefined {
