@@ -118,8 +118,8 @@ export const OF_PROMISES: readonly Mutation[] = [
     changes: [
       [
         'kinds/databasecluster/changes/act-change.ts',
-        'hasFields) unseen.accepted(change, clock)',
-        'hasFields) unseen.acceptedNow(change, clock)',
+        'isShownLater(changes)) unseen.accepted(change, clock)',
+        'isShownLater(changes)) unseen.acceptedNow(change, clock)',
       ],
     ],
     hunt: ['change'],
