@@ -96,11 +96,15 @@ function stays(
   return { ...login, conditions: told, prevails: true, status: { ...status, ...login.status } };
 }
 
-/** Likewise until it is no longer paused; `end`: what is done then. */
+/** Likewise while it is paused; `end`: what is done once it no longer is, and said until then. */
 function staysFor(subject: ClusterSubject, seen: SpaceSeen, end: ClusterDecision, nowMs: number): ClusterDecision {
   if ((end.steps ?? []).length === 0 && !end.release) return end;
-  const { steps: _, hold: _hold, stands: _stands, prevails: _prevails, ...meanwhile } = stays(subject, seen, [], nowMs);
-  return { ...meanwhile, ...end, conditions: meanwhile.conditions, status: { ...meanwhile.status, ...end.status } };
+  const { conditions, status, retry, requeueAfterMs } = stays(subject, seen, [], nowMs);
+  const again = {
+    ...(retry === undefined ? {} : { retry }),
+    ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
+  };
+  return { ...again, ...end, conditions, status: { ...status, ...end.status } };
 }
 
 const DELETE_SECRET: ClusterStep = { do: 'DeleteSecret' };

@@ -45,7 +45,6 @@ export async function observeCluster(
   // Until the status says that it is no drift, this must not be forgotten.
   if (cluster !== undefined && !isOurChange)
     world.memory.unseenChanges.shows(subject.key, cluster, world.clock.monotonic());
-  const isToGo = subject.deleting && !subject.spec.deletionProtection;
   const endpoint =
     cluster === undefined || isEnding(subject, connection)
       ? undefined
@@ -68,7 +67,7 @@ export async function observeCluster(
     lookalikes,
     away: poller.isAway ? subject.spec.spaceRef.name : undefined,
     renameTaken: isRenameTaken(subject, connection, cluster),
-    notShown: cluster && stateNotShown(world, subject, cluster, isToGo ? 'gone' : WANTED[subject.spec.state]),
+    notShown: cluster && stateNotShown(world, subject, cluster, isToEnd(subject) ? 'gone' : WANTED[subject.spec.state]),
     isOurChange: isOurChange ? true : undefined,
     endpoint,
     sourcesAddress: shownAt,
@@ -80,9 +79,14 @@ export async function observeCluster(
   return { ...seen, login, ...(isBegun ? {} : { clones: clonesToSecure(world, subject) }) };
 }
 
+/** Whether the end of the cluster, or of its management, is asked for. */
+function isToEnd({ deleting, spec }: ClusterSubject): boolean {
+  return deleting && !spec.deletionProtection;
+}
+
 /** A protected or paused cluster goes on as it is, and users and databases on it are still looked after. */
-function isGoing({ deleting, metadata, spec }: ClusterSubject): boolean {
-  return deleting && !spec.deletionProtection && !isPaused(metadata);
+function isGoing(subject: ClusterSubject): boolean {
+  return isToEnd(subject) && !isPaused(subject.metadata);
 }
 
 /** Nor does one end that must be destroyed, while nobody gives Mooring the token for it. */

@@ -104,8 +104,8 @@ export class UnseenChanges {
   }
 
   /**
-   * Whether all that differs from the spec is our own doing: a change that was accepted, or may have been, and then shown late, though the spec was
-   * changed back meanwhile, or one that was shown and is gone again a moment later.
+   * Whether all that differs from the spec is our own doing: a change that was accepted, or may have been, and is shown only now that
+   * the spec was changed back, or one that was shown and is gone again a moment later.
    */
   explains(of: Omit<AskedChange, 'changes'>, differing: readonly Difference[], nowMs: number): boolean {
     const { cluster } = of;
