@@ -3,6 +3,7 @@ import { aPoller, cluster, INTERVAL_MS, senseless, steps } from '../../test/supp
 import { ApiError } from '../http/api-error.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
+import type { Cluster } from './schema.ts';
 import { isSettled, SpacePoller } from './space-poller.ts';
 
 test('SpacePoller reports which clusters have changed, and nothing about others', async () => {
@@ -374,3 +375,25 @@ test.each([0, 1, 2, 3, 4, 5])(
     poller.stop();
   },
 );
+
+test('SpacePoller knows as of when a List showed what a cluster was like before it changed last', async () => {
+  const { poller, space, clock } = aPoller();
+  const [before, after] = [cluster('orders', 'running'), cluster('orders', 'running', { storageSizeGB: 999 })];
+  const list = async (shown: Cluster) => {
+    await clock.advance(1_000);
+    space.clusters = [shown];
+    await poller.refresh();
+    return poller.formerListedAt('orders');
+  };
+  const never = Number.NEGATIVE_INFINITY;
+  const firstAt = clock.monotonic() + 1_000;
+  expect([await list(before), poller.formerListedAt('other')]).toEqual([never, never]);
+  poller.learn('orders', after, clock.monotonic());
+  expect(poller.formerListedAt('orders')).toBe(firstAt);
+  // No List showed what the answer said.
+  expect(await list(before)).toBe(never);
+  poller.learn('orders', after, clock.monotonic());
+  await list(after);
+  const shownAt = clock.monotonic();
+  expect(await list(before)).toBe(shownAt);
+});

@@ -51,6 +51,9 @@ interface Known {
   /** The numbers of the first List since which this cluster is here, and of the newest one; 0: none contained it yet. */
   first: number;
   list: number;
+  /** As of when a List showed it as it is, and as it was before it changed last; -Infinity: none did. */
+  listedAt: number;
+  formerAt: number;
 }
 
 /** While a cluster is moving, the space is listed in steps that grow with how long it has been moving: a fifth of that time. */
@@ -140,6 +143,14 @@ export class SpacePoller {
   /** Whether the id is known: then undefined from `get` is the answer to a single call, otherwise what the newest List says. */
   knows(id: string): boolean {
     return this.#clusters.has(id);
+  }
+
+  /**
+   * As of when, monotonic, a List last showed the cluster as it was before it changed last; -Infinity: none did. What only the answer to a
+   * change shows may be gone again in the next List, and nobody has changed it then.
+   */
+  formerListedAt(id: string): number {
+    return this.#clusters.get(id)?.formerAt ?? Number.NEGATIVE_INFINITY;
   }
 
   /** The ids of all clusters that exist. */
@@ -281,7 +292,16 @@ export class SpacePoller {
     // Absence is kept too, until a List that was asked for later, so that an earlier one cannot bring the cluster back.
     const { createdAt } = seen ?? {};
     if (known === undefined) {
-      this.#clusters.set(id, { packed, createdAt, asOf, first: list, list });
+      const never = Number.NEGATIVE_INFINITY;
+      this.#clusters.set(id, {
+        packed,
+        createdAt,
+        asOf,
+        first: list,
+        list,
+        listedAt: list > 0 ? asOf : never,
+        formerAt: never,
+      });
     } else {
       if (packed === undefined || known.packed === undefined || known.createdAt !== createdAt) this.#replace(id, known);
       if (known.first === 0 && packed !== undefined) known.first = list;
@@ -289,6 +309,8 @@ export class SpacePoller {
       known.createdAt = createdAt;
       known.asOf = asOf;
       known.list = Math.max(known.list, list);
+      if (changed) known.formerAt = known.listedAt;
+      if (changed || list > 0) known.listedAt = list > 0 ? asOf : Number.NEGATIVE_INFINITY;
     }
     if (changed && !seen?.moving) this.#movingSince.delete(id);
     else if (changed && !this.#movingSince.has(id)) this.#movingSince.set(id, this.#options.clock.monotonic());

@@ -41,6 +41,7 @@ export async function observeCluster(
   const hasFollowed = cluster !== undefined && createdAtOf(cluster) === subject.status.createdAt;
   if (moved !== undefined && !hasFollowed) return moved;
   poller.follow(id);
+  if (cluster !== undefined) world.memory.unseenChanges.looks(subject.key, cluster, poller.formerListedAt(id));
   const isOurChange = cluster !== undefined && isOurDoing(world, subject, cluster);
   // Until the status says that it is no drift, this must not be forgotten.
   if (cluster !== undefined && !isOurChange)

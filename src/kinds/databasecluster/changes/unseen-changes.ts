@@ -46,6 +46,8 @@ export interface Unseen {
   readonly at: string;
   readonly answeredMs: number;
   readonly untilMs: number;
+  /** Whether the last look showed all of it. */
+  readonly wasShown?: boolean;
 }
 
 /** Whether the cloud accepted the changes but shows that the cluster runs without one of them. */
@@ -138,6 +140,19 @@ export class UnseenChanges {
     const last = this.#last[part].get(key);
     const isOfThis = last?.change.uid === uid && last.change.cluster.createdAt === cluster.createdAt;
     return isOfThis && nowMs < last.untilMs + IN_A_ROW_MS ? last : undefined;
+  }
+
+  /**
+   * Takes the cluster as it is now, before it is judged how it came to differ. `formerListedAt`: as of when a List showed it as it was
+   * before. Settings that a List showed are settled: what takes them back later comes from elsewhere. An answer alone proves less.
+   */
+  looks(key: ObjectKey, cluster: Cluster, formerListedAt: number): void {
+    const { settings } = this.#last;
+    const last = settings.get(key);
+    if (last === undefined) return;
+    const isShownNow = FIELDS.every((field) => isShown(last.change.changes, cluster, field));
+    if (last.wasShown === true && !isShownNow && formerListedAt > last.answeredMs) settings.delete(key);
+    else if (last.wasShown !== isShownNow) settings.set(key, { ...last, wasShown: isShownNow });
   }
 
   /** Takes the cluster as it is now: once it shows all that was accepted, later differences came from elsewhere. */
