@@ -375,7 +375,7 @@ describe('A change of a DatabaseCluster', () => {
       await bench.clock.advance(1_000);
       await poller.refresh();
       await bench.pass();
-      expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+      expect(bench.ready()).toBe('Unknown Updating');
       await bench.until('True Running');
       expect(clusterNamed(bench.simulator, 'orders')).toMatchObject(CHANGED);
       expect(bench.corrected).toEqual([]);
@@ -399,13 +399,15 @@ describe('A change of a DatabaseCluster', () => {
         const update = vi.spyOn(client, 'update').mockResolvedValue({ ...cluster, ...CHANGED, status });
         await bench.edit(CHANGED);
         await bench.pass();
+        await bench.pass();
         const times = async (ms: number) => {
           await bench.clock.advance(ms);
           await poller.refresh();
           await bench.pass();
           return update.mock.calls.length;
         };
-        expect([await times(1_000), await times(58_000), await times(1_000)]).toEqual([1, 1, 2]);
+        // Somebody may have undone it, so it is asked for once more at once.
+        expect(await times(1_000)).toBe(2);
         expect([await times(1_000), await times(118_000), await times(1_000)]).toEqual([2, 2, 3]);
         expect(bench.ready()).toBe('Unknown Updating');
         await times(1_000);
@@ -428,7 +430,7 @@ describe('A change of a DatabaseCluster', () => {
       expect(update.mock.lastCall?.[1]).toEqual(CHANGED);
     });
 
-    it('is drift if it is changed back elsewhere right after a List has shown what its answer said', async () => {
+    it.each([true, false])('is drift if it is changed back elsewhere, a List in between: %s', async (isListed) => {
       const bench = await runningBench();
       const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
       const { machineType: before } = clusterNamed(bench.simulator, 'orders') ?? expect.unreachable();
@@ -436,7 +438,7 @@ describe('A change of a DatabaseCluster', () => {
       await bench.until('True Running');
       await bench.clock.advance(1_000);
       // It shows nothing that the answer did not say, so no pass follows.
-      await poller.refresh();
+      if (isListed) await poller.refresh();
       bench.simulator.changeCluster('orders', { machineType: before });
       await poller.refresh();
       await bench.until('True Running');

@@ -41,9 +41,10 @@ export function refuseAwaited(
 
 /** Whether the cluster differs from the spec only by what this process asked for. */
 export function isOurDoing({ clock, memory }: ClusterWorld, subject: ClusterSubject, cluster: Cluster): boolean {
-  const { key, metadata } = subject;
+  const { key, metadata, spec } = subject;
   const differing = differences(subject, cluster);
-  return memory.unseenChanges.explains({ key, uid: metadata.uid, cluster }, differing, clock.monotonic());
+  const isLeftAsIs = spec.driftPolicy === 'Report';
+  return memory.unseenChanges.explains({ key, uid: metadata.uid, cluster }, differing, clock.monotonic(), isLeftAsIs);
 }
 
 /** What to report about the state that was requested and has not been seen since; undefined: it was not requested. */

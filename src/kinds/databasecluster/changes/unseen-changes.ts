@@ -46,8 +46,10 @@ export interface Unseen {
   readonly at: string;
   readonly answeredMs: number;
   readonly untilMs: number;
-  /** Whether the last look showed all of it. */
+  /** Whether the last look, or else its answer, showed all of it. */
   readonly wasShown?: boolean;
+  /** It was shown, and is gone again. Nobody can tell yet whether anybody undid it. */
+  readonly isGone?: boolean;
 }
 
 /** Whether the cloud accepted the changes but shows that the cluster runs without one of them. */
@@ -102,14 +104,22 @@ export class UnseenChanges {
   /** The change, if all of it was accepted a short time ago and the cluster is in all of it as it was then; undefined otherwise. */
   awaited(change: AskedChange, nowMs: number): Unseen | undefined {
     const last = this.#same(change);
+    // Once it is asked for again at once, as somebody may have undone it; a cloud that takes it back again must wait.
+    if (last?.isGone === true && last.times === 1) return undefined;
     return change.changes.backup === undefined && nowMs < (last?.untilMs ?? 0) ? last : undefined;
   }
 
   /**
    * Whether all that differs from the spec is our own doing: a change that was accepted, or may have been, and is shown only now that
-   * the spec was changed back, or one that was shown and is gone again a moment later.
+   * the spec was changed back, or one that was shown and is gone again a moment later. At first that may be somebody else's doing, and
+   * counts as that unless nothing would be done about it. `isLeftAsIs`: what others change stays.
    */
-  explains(of: Omit<AskedChange, 'changes'>, differing: readonly Difference[], nowMs: number): boolean {
+  explains(
+    of: Omit<AskedChange, 'changes'>,
+    differing: readonly Difference[],
+    nowMs: number,
+    isLeftAsIs: boolean,
+  ): boolean {
     const { cluster } = of;
     const isOurs = ({ field, desired }: Difference) => {
       switch (field) {
@@ -119,7 +129,8 @@ export class UnseenChanges {
           const asked = last?.change.changes[field];
           if (last === undefined || asked === undefined) return false;
           const isFresh = nowMs < last.untilMs + UNSETTLED_MS.settings;
-          return cluster[field] === asked || (isFresh && cluster[field] === last.change.cluster[field]);
+          const isAsBefore = isFresh && cluster[field] === last.change.cluster[field];
+          return cluster[field] === asked || (isAsBefore && (isLeftAsIs || last.isGone !== true || last.times > 1));
         }
         case 'state': {
           const asked = this.#mayShow(of, 'status', nowMs)?.change.changes.status;
@@ -152,7 +163,8 @@ export class UnseenChanges {
     if (last === undefined) return;
     const isShownNow = FIELDS.every((field) => isShown(last.change.changes, cluster, field));
     if (last.wasShown === true && !isShownNow && formerListedAt > last.answeredMs) settings.delete(key);
-    else if (last.wasShown !== isShownNow) settings.set(key, { ...last, wasShown: isShownNow });
+    else if (last.wasShown !== isShownNow)
+      settings.set(key, { ...last, wasShown: isShownNow, isGone: last.wasShown === true });
   }
 
   /** Takes the cluster as it is now: once it shows all that was accepted, later differences came from elsewhere. */
