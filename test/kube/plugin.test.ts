@@ -33,6 +33,9 @@ async function settled(context: TestContext): Promise<Site> {
   await site.apply(...wholeSpace(site.cloud), cluster(), user(), database);
   await site.ready();
   await mustKubectl(['wait', '--for=condition=Ready', 'dbu/app', 'dbd/orders', '--timeout=30s', '-n', site.namespace]);
+  // The space gets it once it is needed, which may be after all are Ready.
+  const held = '--for=jsonpath={.metadata.finalizers}';
+  await mustKubectl(['wait', held, 'dbs/production', '--timeout=30s', '-n', site.namespace]);
   return site;
 }
 
