@@ -100,11 +100,7 @@ function stays(
 function staysFor(subject: ClusterSubject, seen: SpaceSeen, end: ClusterDecision, nowMs: number): ClusterDecision {
   if ((end.steps ?? []).length === 0 && !end.release) return end;
   const { conditions, status, retry, requeueAfterMs } = stays(subject, seen, [], nowMs);
-  const again = {
-    ...(retry === undefined ? {} : { retry }),
-    ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }),
-  };
-  return { ...again, ...end, conditions, status: { ...status, ...end.status } };
+  return { ...(retry && { retry }), requeueAfterMs, ...end, conditions, status: { ...status, ...end.status } };
 }
 
 const DELETE_SECRET: ClusterStep = { do: 'DeleteSecret' };

@@ -65,8 +65,8 @@ export interface SpaceSeen {
   readonly renameTaken: boolean;
   /** What to report if the cloud has accepted the desired state but has not shown it since. */
   readonly notShown?: { readonly reason: string; readonly message: string } | undefined;
-  /** Set if the cluster differs from the spec only by what this process asked for: nobody else has changed it. */
-  readonly isOurChange?: true | undefined;
+  /** Whether the cluster differs from the spec only by what this process asked for: nobody else has changed it. */
+  readonly isOurChange?: boolean;
   /** Where the server is; undefined while none runs. */
   readonly endpoint: string | undefined;
   /** Set if the cluster is a clone that is shown only at addresses of its source: one of them, and the source's id. */

@@ -3,7 +3,7 @@ import { isPaused } from '../../kube/annotations.ts';
 import { isStatusConditionTrue } from '../../kube/condition.ts';
 import type { SpaceConnection } from '../databasespace/connection/connection.ts';
 import { dependentsFirst } from '../dependents-first.ts';
-import { isOurDoing, stateNotShown } from './changes/not-shown.ts';
+import { stateNotShown, takeIn } from './changes/not-shown.ts';
 import { destroys, needsCloudToGo } from './decide-deletion.ts';
 import { endpointOf, sourcesAddress } from './endpoint.ts';
 import { firstClaimant } from './existence/claimants.ts';
@@ -41,11 +41,7 @@ export async function observeCluster(
   const hasFollowed = cluster !== undefined && createdAtOf(cluster) === subject.status.createdAt;
   if (moved !== undefined && !hasFollowed) return moved;
   poller.follow(id);
-  if (cluster !== undefined) world.memory.unseenChanges.looks(subject.key, cluster, poller.formerListedAt(id));
-  const isOurChange = cluster !== undefined && isOurDoing(world, subject, cluster);
-  // Until the status says that it is no drift, this must not be forgotten.
-  if (cluster !== undefined && !isOurChange)
-    world.memory.unseenChanges.shows(subject.key, cluster, world.clock.monotonic());
+  const isOurChange = cluster !== undefined && takeIn(world, subject, cluster, poller.formerListedAt(id));
   const endpoint =
     cluster === undefined || isEnding(subject, connection)
       ? undefined
@@ -69,7 +65,7 @@ export async function observeCluster(
     away: poller.isAway ? subject.spec.spaceRef.name : undefined,
     renameTaken: isRenameTaken(subject, connection, cluster),
     notShown: cluster && stateNotShown(world, subject, cluster, isToEnd(subject) ? 'gone' : WANTED[subject.spec.state]),
-    isOurChange: isOurChange ? true : undefined,
+    isOurChange,
     endpoint,
     sourcesAddress: shownAt,
     cloneSource: cluster === undefined ? await cloneSourceOf(world, subject, connection, signal) : undefined,

@@ -52,7 +52,7 @@ export function bringing({ notShown }: SpaceSeen, reason: string, message: strin
 
 /** When to look again if the cloud was slow to show it before: by then the cluster is believed to be on its way (not-shown.ts). */
 export function untilBelieved({ notShown }: SpaceSeen): Pick<ClusterDecision, 'requeueAfterMs'> {
-  return notShown?.reason === 'UpdateNotApplied' ? { requeueAfterMs: UNSETTLED_MS.status } : {};
+  return notShown?.reason === 'UpdateNotApplied' ? { requeueAfterMs: UNSETTLED_MS } : {};
 }
 
 /** Why nothing is said about the login; undefined: there is no such reason. */
@@ -224,11 +224,11 @@ export function isDrift(
   { metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>,
   { isOurChange }: Pick<SpaceSeen, 'isOurChange'>,
 ): boolean {
-  return isOurChange !== true && wasSynced({ metadata, status });
+  return !isOurChange && wasSynced({ metadata, status });
 }
 
 /** Whether the cluster was as this very generation of the spec says. */
-export function wasSynced({ metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>): boolean {
+function wasSynced({ metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>): boolean {
   const last = findStatusCondition(status.conditions, 'Synced');
   if (last === undefined || last.observedGeneration !== metadata.generation) return false;
   return last.status === 'True' || WAS_SYNCED.has(last.reason);

@@ -1,7 +1,8 @@
+import type { Cluster } from '../../../cloud/schema.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { confirm, isAsDecidedOn, isFree } from '../act-guard.ts';
 import type { ClusterStep } from '../observation.ts';
-import { type ClusterStatusPatch, wasSynced } from '../present.ts';
+import { type ClusterStatusPatch, isDrift } from '../present.ts';
 import type { Work } from '../work.ts';
 import { differences } from './differences.ts';
 import { isOurDoing, refuseAwaited, updateNotApplied } from './not-shown.ts';
@@ -36,8 +37,8 @@ async function correct(
   const { world, subject, connection } = work;
   if (!(await isAsDecidedOn(work, id))) return undefined;
   const cluster = connection.poller.get(id);
-  const isOurs = cluster !== undefined && isOurDoing(world, subject, cluster);
-  const drift = cluster === undefined || isOurs || !wasSynced(subject) ? [] : differences(subject, cluster);
+  const isFromElsewhere = (now: Cluster) => isDrift(subject, { isOurChange: isOurDoing(world, subject, now) });
+  const drift = cluster !== undefined && isFromElsewhere(cluster) ? differences(subject, cluster) : [];
   refuseAwaited(world, subject, asked(work, id, changes));
   if (isPossible !== undefined && !(await isPossible())) return undefined;
   await confirm(work);

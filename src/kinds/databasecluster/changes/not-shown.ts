@@ -47,6 +47,23 @@ export function isOurDoing({ clock, memory }: ClusterWorld, subject: ClusterSubj
   return memory.unseenChanges.explains({ key, uid: metadata.uid, cluster }, differing, clock.monotonic(), isLeftAsIs);
 }
 
+/**
+ * Takes in the cluster as it is now. `formerListedAt`: as of when a List showed it as it was before. Returns whether the cluster differs
+ * from the spec only by what this process asked for: until the status says that it is no drift, that must not be forgotten.
+ */
+export function takeIn(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  cluster: Cluster,
+  formerListedAt: number,
+): boolean {
+  const { unseenChanges } = world.memory;
+  unseenChanges.looks(subject.key, cluster, formerListedAt);
+  const isOurs = isOurDoing(world, subject, cluster);
+  if (!isOurs) unseenChanges.shows(subject.key, cluster, world.clock.monotonic());
+  return isOurs;
+}
+
 /** What to report about the state that was requested and has not been seen since; undefined: it was not requested. */
 export function stateNotShown(
   { clock, memory }: ClusterWorld,
@@ -59,7 +76,7 @@ export function stateNotShown(
   const unseen = memory.unseenChanges.inARow(change, nowMs);
   if (unseen === undefined) return undefined;
   // Each answer to a request shows this; what is shown later is believed.
-  const isBegun = cluster.status === ON_ITS_WAY[status] && nowMs >= unseen.answeredMs + UNSETTLED_MS.status;
+  const isBegun = cluster.status === ON_ITS_WAY[status] && nowMs >= unseen.answeredMs + UNSETTLED_MS;
   return isBegun ? undefined : notShown(status, change, unseen);
 }
 

@@ -16,7 +16,7 @@ const PAUSES: Readonly<Record<Part, Backoff>> = {
 };
 
 /** For this long after the cloud accepted it, a change may be shown and gone again: an answering machine may be behind. */
-export const UNSETTLED_MS: Readonly<Record<Part, number>> = { settings: 30_000, status: 30_000, id: 30_000 };
+export const UNSETTLED_MS = 30_000;
 
 /** A change that is requested this long after it might have been requested again counts as new. */
 const IN_A_ROW_MS = 600_000;
@@ -34,6 +34,9 @@ export interface AskedChange {
   readonly changes: Asked;
   readonly cluster: Cluster;
 }
+
+/** Of which object, and how its cluster is now. */
+type Of = Omit<AskedChange, 'changes'>;
 
 /** A change that was answered but is not to be seen. */
 export interface Unseen {
@@ -77,28 +80,28 @@ export class UnseenChanges {
 
   /** The change was accepted, and is not to be seen yet. */
   accepted(change: AskedChange, clock: Pick<Clock, 'now' | 'monotonic'>, answer: Unseen['answer'] = 'accepted'): void {
-    const part = partOf(change.changes);
-    const answeredMs = clock.monotonic();
-    const before = this.inARow(change, answeredMs);
+    const before = this.inARow(change, clock.monotonic());
     const times = (before?.times ?? 0) + 1;
-    const at = before?.at ?? new Date(clock.now()).toISOString();
-    const untilMs = answeredMs + ceilingMs(PAUSES[part], times - 1);
-    this.#last[part].set(change.key, { change, answer, times, at, answeredMs, untilMs });
+    this.#note(change, clock, { answer, times, ...(before && { at: before.at }) });
   }
 
   /** The change was asked for, and nobody knows whether it was accepted: it may be asked for again at once. */
   mayLand(change: AskedChange, clock: Pick<Clock, 'now' | 'monotonic'>): void {
+    if (this.inARow(change, clock.monotonic()) === undefined)
+      this.#note(change, clock, { answer: 'accepted', times: 0 });
+  }
+
+  /** `at`: absent if this is the first of them. */
+  #note(
+    change: AskedChange,
+    clock: Pick<Clock, 'now' | 'monotonic'>,
+    known: Pick<Unseen, 'answer' | 'times'> & Partial<Pick<Unseen, 'at'>>,
+  ): void {
+    const part = partOf(change.changes);
     const answeredMs = clock.monotonic();
-    if (this.inARow(change, answeredMs) !== undefined) return;
+    const pauseMs = known.times === 0 ? 0 : ceilingMs(PAUSES[part], known.times - 1);
     const at = new Date(clock.now()).toISOString();
-    this.#last[partOf(change.changes)].set(change.key, {
-      change,
-      answer: 'accepted',
-      times: 0,
-      at,
-      answeredMs,
-      untilMs: answeredMs,
-    });
+    this.#last[part].set(change.key, { at, ...known, change, answeredMs, untilMs: answeredMs + pauseMs });
   }
 
   /** The change, if all of it was accepted a short time ago and the cluster is in all of it as it was then; undefined otherwise. */
@@ -114,31 +117,20 @@ export class UnseenChanges {
    * the spec was changed back, or one that was shown and is gone again a moment later. At first that may be somebody else's doing, and
    * counts as that unless nothing would be done about it. `isLeftAsIs`: what others change stays.
    */
-  explains(
-    of: Omit<AskedChange, 'changes'>,
-    differing: readonly Difference[],
-    nowMs: number,
-    isLeftAsIs: boolean,
-  ): boolean {
+  explains(of: Of, differing: readonly Difference[], nowMs: number, isLeftAsIs: boolean): boolean {
     const { cluster } = of;
+    const asked = (part: Part) => this.#mayShow(of, part, nowMs)?.change.changes;
     const isOurs = ({ field, desired }: Difference) => {
       switch (field) {
         case 'machineType':
-        case 'storageSizeGB': {
-          const last = this.#mayShow(of, 'settings', nowMs);
-          const asked = last?.change.changes[field];
-          if (last === undefined || asked === undefined) return false;
-          const isFresh = nowMs < last.untilMs + UNSETTLED_MS.settings;
-          const isAsBefore = isFresh && cluster[field] === last.change.cluster[field];
-          return cluster[field] === asked || (isAsBefore && (isLeftAsIs || last.isGone !== true || last.times > 1));
-        }
+        case 'storageSizeGB':
+          return this.#explainsSetting(of, field, nowMs, isLeftAsIs);
         case 'state': {
-          const asked = this.#mayShow(of, 'status', nowMs)?.change.changes.status;
           const states = desired === 'Running' ? ['suspending', 'suspended'] : ['resuming', 'running'];
-          return asked === states[1] && states.includes(cluster.status);
+          return asked('status')?.status === states[1] && states.includes(cluster.status);
         }
         case 'clusterID':
-          return this.#mayShow(of, 'id', nowMs)?.change.changes.id === cluster.id;
+          return asked('id')?.id === cluster.id;
         default:
           return false;
       }
@@ -146,11 +138,24 @@ export class UnseenChanges {
     return differing.length > 0 && differing.every(isOurs);
   }
 
+  #explainsSetting(of: Of, field: 'machineType' | 'storageSizeGB', nowMs: number, isLeftAsIs: boolean): boolean {
+    const last = this.#mayShow(of, 'settings', nowMs);
+    const asked = last?.change.changes[field];
+    if (last === undefined || asked === undefined) return false;
+    const isFresh = nowMs < last.untilMs + UNSETTLED_MS;
+    const isAsBefore = isFresh && of.cluster[field] === last.change.cluster[field];
+    return of.cluster[field] === asked || (isAsBefore && (isLeftAsIs || last.isGone !== true || last.times > 1));
+  }
+
   /** What was asked for of this cluster, and may show late. */
-  #mayShow({ key, uid, cluster }: Omit<AskedChange, 'changes'>, part: Part, nowMs: number): Unseen | undefined {
+  #mayShow(of: Of, part: Part, nowMs: number): Unseen | undefined {
+    const last = this.#lastOf(of, part);
+    return last !== undefined && nowMs < last.untilMs + IN_A_ROW_MS ? last : undefined;
+  }
+
+  #lastOf({ key, uid, cluster }: Of, part: Part): Unseen | undefined {
     const last = this.#last[part].get(key);
-    const isOfThis = last?.change.uid === uid && last.change.cluster.createdAt === cluster.createdAt;
-    return isOfThis && nowMs < last.untilMs + IN_A_ROW_MS ? last : undefined;
+    return last?.change.uid === uid && last.change.cluster.createdAt === cluster.createdAt ? last : undefined;
   }
 
   /**
@@ -172,7 +177,7 @@ export class UnseenChanges {
     for (const part of ['settings', 'status', 'id'] as const) {
       const last = this.#last[part].get(key);
       if (last === undefined || !FIELDS.every((field) => isShown(last.change.changes, cluster, field))) continue;
-      if (nowMs >= last.answeredMs + UNSETTLED_MS[part]) this.#last[part].delete(key);
+      if (nowMs >= last.answeredMs + UNSETTLED_MS) this.#last[part].delete(key);
     }
   }
 
@@ -182,9 +187,10 @@ export class UnseenChanges {
     return last !== undefined && last.times > 0 && nowMs < last.untilMs + IN_A_ROW_MS ? last : undefined;
   }
 
-  #same({ key, uid, changes, cluster }: AskedChange): Unseen | undefined {
-    const last = this.#last[partOf(changes)].get(key);
-    if (last?.change.uid !== uid || last.change.cluster.createdAt !== cluster.createdAt) return undefined;
+  #same(asked: AskedChange): Unseen | undefined {
+    const { changes, cluster } = asked;
+    const last = this.#lastOf(asked, partOf(changes));
+    if (last === undefined) return undefined;
     const { change } = last;
     const isSame = FIELDS.every(
       (field) =>
