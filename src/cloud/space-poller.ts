@@ -63,6 +63,7 @@ const MAX_STEP_MS = 15_000;
 /** Lists that fail in a row until the cloud counts as away: a single one is no news. */
 const AWAY_AFTER = 3;
 const FAILURE_BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
+const NEVER = Number.NEGATIVE_INFINITY;
 const SETTLED: ReadonlySet<string> = new Set(['running', 'suspended']);
 
 /**
@@ -150,7 +151,7 @@ export class SpacePoller {
    * change shows may be gone again in the next List, and nobody has changed it then.
    */
   formerListedAt(id: string): number {
-    return this.#clusters.get(id)?.formerAt ?? Number.NEGATIVE_INFINITY;
+    return this.#clusters.get(id)?.formerAt ?? NEVER;
   }
 
   /** The ids of all clusters that exist. */
@@ -291,17 +292,9 @@ export class SpacePoller {
     const changed = known?.packed !== packed;
     // Absence is kept too, until a List that was asked for later, so that an earlier one cannot bring the cluster back.
     const { createdAt } = seen ?? {};
+    const listedAt = list > 0 ? asOf : NEVER;
     if (known === undefined) {
-      const never = Number.NEGATIVE_INFINITY;
-      this.#clusters.set(id, {
-        packed,
-        createdAt,
-        asOf,
-        first: list,
-        list,
-        listedAt: list > 0 ? asOf : never,
-        formerAt: never,
-      });
+      this.#clusters.set(id, { packed, createdAt, asOf, first: list, list, listedAt, formerAt: NEVER });
     } else {
       if (packed === undefined || known.packed === undefined || known.createdAt !== createdAt) this.#replace(id, known);
       if (known.first === 0 && packed !== undefined) known.first = list;
@@ -310,7 +303,7 @@ export class SpacePoller {
       known.asOf = asOf;
       known.list = Math.max(known.list, list);
       if (changed) known.formerAt = known.listedAt;
-      if (changed || list > 0) known.listedAt = list > 0 ? asOf : Number.NEGATIVE_INFINITY;
+      if (changed || list > 0) known.listedAt = listedAt;
     }
     if (changed && !seen?.moving) this.#movingSince.delete(id);
     else if (changed && !this.#movingSince.has(id)) this.#movingSince.set(id, this.#options.clock.monotonic());

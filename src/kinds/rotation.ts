@@ -35,7 +35,7 @@ export interface Rotation {
 }
 
 /** An object whose status records its rotations. */
-interface Rotated {
+export interface Rotated {
   readonly metadata: ObjectMeta;
   readonly status: { readonly lastRotation?: string | undefined; readonly lastHandledRotateAt?: string | undefined };
 }

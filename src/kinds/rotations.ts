@@ -1,13 +1,11 @@
-import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
-import type { Rotation } from './rotation.ts';
+import type { ObjectKey } from '../kube/object.ts';
+import type { Rotated, Rotation } from './rotation.ts';
 
 /** What the status should say of the last rotation, and does not; undefined: nothing. */
 export type Unrecorded = Partial<Rotation> | undefined;
 
-interface Rotated {
+interface Keyed extends Rotated {
   readonly key: ObjectKey;
-  readonly metadata: Pick<ObjectMeta, 'uid'>;
-  readonly status: { readonly lastRotation?: string | undefined; readonly lastHandledRotateAt?: string | undefined };
 }
 
 interface Made {
@@ -26,12 +24,12 @@ export class Rotations {
   readonly #made = new Map<ObjectKey, Made>();
 
   /** Called when the coming password has become the one in use. `rotation`: what the status should say; undefined: nothing. */
-  made({ key, metadata: { uid }, status }: Rotated, rotation: Partial<Rotation> | undefined): void {
+  made({ key, metadata: { uid }, status }: Keyed, rotation: Partial<Rotation> | undefined): void {
     const { lastRotation, lastHandledRotateAt } = status;
     if (rotation !== undefined) this.#made.set(key, { uid, rotation, before: { lastRotation, lastHandledRotateAt } });
   }
 
-  unrecorded({ key, metadata, status }: Rotated): Unrecorded {
+  unrecorded({ key, metadata, status }: Keyed): Unrecorded {
     const known = this.#made.get(key);
     if (known?.uid !== metadata.uid) return undefined;
     const { rotation, before } = known;

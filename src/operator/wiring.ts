@@ -64,11 +64,11 @@ export class Wiring {
     const { secrets } = informers;
     const kept = new FinalizerIndex();
     secrets.onChange((key, before, after) => kept.changed(key, before, after));
-    const cache = {
-      get: (key: ObjectKey) => secrets.store.get(key),
-      withFinalizer: (finalizer: string) => kept.withFinalizer(finalizer),
-    };
-    this.secrets = paced(createSecrets(api, cache), clock);
+    const direct = createSecrets(api, {
+      get: (key) => secrets.store.get(key),
+      withFinalizer: (finalizer) => kept.withFinalizer(finalizer),
+    });
+    this.secrets = paced(direct, clock);
     this.#recorder = createEventRecorder({
       ...dependencies,
       onFailure: (error, { kind, metadata: { namespace, name } }) =>

@@ -11,6 +11,7 @@ import { isStatusConditionTrue } from '../kube/condition.ts';
 import { keyOf, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import type { FakeKube } from '../sandbox/fake-kube.ts';
+import { LEVELS } from '../simulator/cloud/state.ts';
 import {
   type Clouds,
   cloudOf,
@@ -225,8 +226,6 @@ function proof({ object, status }: PlannedSpace, listed: Listed): number {
   if (listed.has(object.key)) return 2;
   return isStatusConditionTrue(status.conditions, 'Ready') ? 1 : 0;
 }
-
-const LEVELS = ['read', 'write', 'admin'];
 
 /** Whether the user has the password that is in the Secret which its object names, and will go on naming. */
 function isInUse({ spec, next, status }: PlannedUser): boolean {

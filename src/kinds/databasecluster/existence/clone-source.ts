@@ -13,7 +13,7 @@ import { CLONE_OF_ITSELF } from '../rules.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claimantsOf } from './claimants.ts';
 import { circleOf } from './clone-circle.ts';
-import { loginChangeAhead, NEW_PASSWORD } from './source-login.ts';
+import { loginChangeAhead } from './source-login.ts';
 
 type CloneSource = SpaceSeen['cloneSource'];
 
@@ -115,8 +115,8 @@ function untilLoginStays(
 ): string | undefined {
   const { clock, memory } = world;
   const { sourceLogins } = memory;
-  const ahead = status === 'running' ? loginChangeAhead(source, clock.now()) : undefined;
-  if (ahead === undefined || (ahead === NEW_PASSWORD && isWaitedFor(world, subject))) {
+  const ahead = status === 'running' ? loginChangeAhead(source, clock.now(), isWaitedFor(world, subject)) : undefined;
+  if (ahead === undefined) {
     sourceLogins.forget(subject.key);
     return undefined;
   }

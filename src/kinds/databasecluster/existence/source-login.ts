@@ -4,22 +4,25 @@ import { untilRotation } from '../../rotation.ts';
 import { adminSecretName } from '../identity.ts';
 import type { ClusterRecord } from '../record.ts';
 
-/** What `loginChangeAhead` says of a rotation that is due. */
-export const NEW_PASSWORD = 'get a new password';
-
 /**
  * What is about to change the login of an object's cluster, which runs, as words after "Waiting for it to"; undefined: nothing is, as far
- * as the object tells. A clone that is made meanwhile may have a password that nobody has any more.
+ * as the object tells. A clone that is made meanwhile may have a password that nobody has any more. `isWaitedFor`: a new password waits
+ * for that clone.
  */
-export function loginChangeAhead(source: ClusterRecord, nowMs: number): string | undefined {
+export function loginChangeAhead(source: ClusterRecord, nowMs: number, isWaitedFor = false): string | undefined {
   if (!isLoginLookedAfter(source)) return undefined;
   const { conditions, credentials } = source.status;
   if (!isStatusConditionTrue(conditions, 'CredentialsSecured')) return 'have its login secured';
   const secretName = adminSecretName(source);
   if (credentials !== undefined && credentials.secretName !== secretName)
     return `have its login in Secret "${secretName}"`;
-  const rotateInMs = untilRotation(source, source.spec.adminCredentials?.rotateEvery, nowMs);
-  return rotateInMs !== undefined && rotateInMs <= 0 ? NEW_PASSWORD : undefined;
+  return !isWaitedFor && isRotationDue(source, nowMs) ? 'get a new password' : undefined;
+}
+
+/** Whether the login should be replaced by a new one, as was asked for or by schedule. */
+export function isRotationDue(cluster: ClusterRecord, nowMs: number): boolean {
+  const rotateInMs = untilRotation(cluster, cluster.spec.adminCredentials?.rotateEvery, nowMs);
+  return rotateInMs !== undefined && rotateInMs <= 0;
 }
 
 /** Reasons for which a person must act, while the login is looked after as always: they are about the rest of the cluster. */

@@ -1,6 +1,6 @@
 import { isPaused } from '../../../kube/annotations.ts';
 import { isStatusConditionTrue } from '../../../kube/condition.ts';
-import { untilRotation } from '../../rotation.ts';
+import { isRotationDue } from '../existence/source-login.ts';
 import { adminSecretName, currentID } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import { type ClusterRecord, clusterRecordOf } from '../record.ts';
@@ -17,8 +17,7 @@ const MAKING_MS = 3_600_000;
  */
 export function clonesToSecure(world: ClusterWorld, subject: ClusterSubject): readonly string[] {
   const { clock, memory } = world;
-  const rotateInMs = untilRotation(subject, subject.spec.adminCredentials?.rotateEvery, clock.now());
-  if (rotateInMs === undefined || rotateInMs > 0) return [];
+  if (!isRotationDue(subject, clock.now())) return [];
   const names: string[] = [];
   for (const key of new Set(world.clones(subject.key, adminSecretName(subject)))) {
     const record = clusterRecordOf(world.cluster(key));
