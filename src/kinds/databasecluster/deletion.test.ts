@@ -21,6 +21,19 @@ describe('Deleting a DatabaseCluster', () => {
     }
   };
 
+  /** Moves the servers, and expects the status to follow, and the login to be verified there. */
+  const moved = async (bench: KindBench) => {
+    const before = bench.status().endpoint;
+    bench.simulator.moveServers('orders');
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await goOn(bench);
+    const { endpoint, credentials, conditions = [] } = bench.status();
+    expect(endpoint).not.toBe(before);
+    expect(endpoint).toBe(`https://${clusterNamed(bench.simulator, 'orders')?.servers[0]?.address}`);
+    expect(credentials?.endpoint).toBe(endpoint);
+    return { endpoint, available: conditions.find(({ type }) => type === 'Available') };
+  };
+
   it.each<Dialect>(['document', 'field'])('destroys it, and its Secret with it (%s)', async (dialect) => {
     const bench = await runningBench({
       dialect,
@@ -270,15 +283,8 @@ describe('Deleting a DatabaseCluster', () => {
       await goOn(bench);
       const synced = () => bench.status().conditions?.find(({ type }) => type === 'Synced');
       expect([bench.ready(), synced()?.reason]).toEqual(['False DeletionProtected', 'AsSpecified']);
-      const before = bench.status().endpoint;
-      bench.simulator.moveServers('orders');
-      await poller.refresh();
-      await goOn(bench);
-      const { endpoint, credentials, conditions = [] } = bench.status();
-      expect(endpoint).not.toBe(before);
-      expect(endpoint).toBe(`https://${clusterNamed(bench.simulator, 'orders')?.servers[0]?.address}`);
-      expect(credentials?.endpoint).toBe(endpoint);
-      expect(conditions.find(({ type }) => type === 'Available')?.message).toContain(endpoint);
+      const { endpoint, available } = await moved(bench);
+      expect(available?.message).toContain(endpoint);
       bench.simulator.changeCluster('orders', { storageSizeGB: 500 });
       await poller.refresh();
       await goOn(bench);
@@ -289,18 +295,14 @@ describe('Deleting a DatabaseCluster', () => {
 
   it('goes on looking after a cluster that cannot be destroyed for lack of a token, for the users on it', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
-    const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    const { client } = bench.world().connections.get('shop/production') ?? expect.unreachable();
     const canDestroy = vi.spyOn(client, 'canDestroy', 'get').mockReturnValue(false);
     const before = bench.status().endpoint;
     remove(bench);
     await goOn(bench);
     expect([bench.ready(), bench.status().endpoint]).toEqual(['False DeletionBlocked', before]);
-    bench.simulator.moveServers('orders');
-    await poller.refresh();
-    await goOn(bench);
-    const { endpoint, credentials } = bench.status();
-    expect(endpoint).not.toBe(before);
-    expect([endpoint, bench.ready()]).toEqual([credentials?.endpoint, 'False DeletionBlocked']);
+    await moved(bench);
+    expect(bench.ready()).toBe('False DeletionBlocked');
     canDestroy.mockRestore();
     await goOn(bench);
     expect([isGone(bench), count(bench, 'destroy')]).toEqual([true, 1]);
@@ -364,21 +366,12 @@ describe('Deleting a DatabaseCluster', () => {
     'goes on looking after a cluster that is paused, for the users on it (%s)',
     async (deletionPolicy) => {
       const bench = await runningBench({ spec: { deletionPolicy } });
-      const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
       await bench.annotate(PAUSED, 'true');
       remove(bench);
       await goOn(bench);
       expect(bench.ready()).toBe('Unknown Paused');
-      const before = bench.status().endpoint;
-      expect(before).toBe(bench.status().credentials?.endpoint);
-      bench.simulator.moveServers('orders');
-      await poller.refresh();
-      await goOn(bench);
-      const { endpoint, credentials, conditions = [] } = bench.status();
-      expect(endpoint).not.toBe(before);
-      expect(endpoint).toBe(`https://${clusterNamed(bench.simulator, 'orders')?.servers[0]?.address}`);
-      expect(credentials?.endpoint).toBe(endpoint);
-      const available = conditions.find(({ type }) => type === 'Available');
+      expect(bench.status().endpoint).toBe(bench.status().credentials?.endpoint);
+      const { endpoint, available } = await moved(bench);
       expect(available).toMatchObject({ status: 'True', message: expect.stringContaining(endpoint ?? '') });
       for (const call of ['destroy', 'suspend']) expect(count(bench, call)).toBe(0);
       await bench.annotate(PAUSED, 'false');

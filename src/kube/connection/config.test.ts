@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { virtualClock } from '../../sandbox/virtual-clock.ts';
+import { type VirtualClock, virtualClock } from '../../sandbox/virtual-clock.ts';
 import { loadKubeConnection } from './config.ts';
 import type { KubeConnection } from './connection.ts';
 
@@ -236,6 +236,22 @@ test('loadKubeConnection() accepts a server by http, such as kubectl proxy', asy
   });
 });
 
+/** Checks what holds before half a minute has passed, and after. */
+async function expectTakenUp(
+  clock: VirtualClock,
+  connection: KubeConnection,
+  check: (word: 'first' | 'second') => void,
+): Promise<void> {
+  for (const [ms, word] of [
+    [29_000, 'first'],
+    [2_000, 'second'],
+  ] as const) {
+    await clock.advance(ms);
+    await connection.authorize(false);
+    check(word);
+  }
+}
+
 test('loadKubeConnection() accepts a renewed client certificate as it does a token: after half a minute', async () => {
   const user = { 'client-certificate': 'tls.crt', 'client-key': 'tls.key' };
   await withKubeconfig({ user }, async (path, folder) => {
@@ -245,14 +261,9 @@ test('loadKubeConnection() accepts a renewed client certificate as it does a tok
     const clock = virtualClock();
     const connection = await loadKubeConnection(clock, path);
     await write('second');
-    for (const [ms, word] of [
-      [29_000, 'first'],
-      [2_000, 'second'],
-    ] as const) {
-      await clock.advance(ms);
-      await connection.authorize(false);
-      expect(certificateOf(connection)).toEqual([`${word} crt`, `${word} key`]);
-    }
+    await expectTakenUp(clock, connection, (word) =>
+      expect(certificateOf(connection)).toEqual([`${word} crt`, `${word} key`]),
+    );
   });
 });
 
@@ -262,14 +273,7 @@ test('loadKubeConnection() trusts a renewed certificate authority as it accepts 
     const clock = virtualClock();
     const connection = await loadKubeConnection(clock, path);
     await writeFile(join(folder, 'ca.crt'), 'second');
-    for (const [ms, word] of [
-      [29_000, 'first'],
-      [2_000, 'second'],
-    ] as const) {
-      await clock.advance(ms);
-      await connection.authorize(false);
-      expect(trustedBy(connection)).toBe(word);
-    }
+    await expectTakenUp(clock, connection, (word) => expect(trustedBy(connection)).toBe(word));
   });
 });
 
