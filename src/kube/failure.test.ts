@@ -24,7 +24,15 @@ test.each([
   const failure = failureOf(apiError(row.kind));
   expect(failure).toMatchObject({ lasting: row.lasting, reason: row.reason, details: { operation: 'deploy' } });
   // Anybody who must act is told what to do.
-  expect(failure.message.length > 'Cannot deploy "x": It failed'.length).toBe(row.lasting === 'terminal');
+  if (row.lasting === 'terminal') expect(failure.message.length).toBeGreaterThan('Cannot deploy "x": It failed'.length);
+});
+
+test.each(['unreachable', 'lost', 'unavailable'] as const)('failureOf() says what to look at if %s lasts', (kind) => {
+  expect(failureOf(apiError(kind)).message).toMatch(/tries again\. If this persists, see what the DatabaseSpace says$/);
+  const { message, details } = failureOf(apiError(kind, 'server'));
+  expect(message).toMatch(/tries again\. If this persists, check that the server runs, and network policies/);
+  // The error itself stays as it was found.
+  expect(details.message).not.toContain('persists');
 });
 
 test('failureOf() speaks of tokens if the cloud denies access, and of the login if a server does', () => {

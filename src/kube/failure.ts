@@ -95,7 +95,13 @@ function mayPass(error: unknown): boolean {
  * into a failure, and it sees neither clients nor kinds.
  */
 
+const whenSilent = (remedy: string) => {
+  const words = `Mooring tries again. If this persists, ${remedy}`;
+  return { unreachable: words, lost: words, unavailable: words };
+};
+
 const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
+  ...whenSilent('see what the DatabaseSpace says'),
   unauthorized: 'Check the Secret that holds the login or API token',
   forbidden: 'Give the DatabaseSpace an API token of a sufficient level',
   conflict: 'Change the spec so that it does not collide',
@@ -105,6 +111,7 @@ const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
 /** A database server has logins but no API tokens: only its default user may manage others (compatibility.md). */
 const SERVER_REMEDIES: typeof REMEDIES = {
   ...REMEDIES,
+  ...whenSilent('check that the server runs, and network policies and proxies on the way'),
   invalid: 'Change the spec, or what the answer names on the server; Mooring tries again now and then',
   forbidden:
     "The login that Mooring works with there may not do that, as only a server's default user may manage others: put the default user's login into a Secret, name it in adminCredentials.existingSecretRef of the DatabaseCluster, and delete its admin Secret, which holds the other user's",
@@ -113,9 +120,11 @@ const SERVER_REMEDIES: typeof REMEDIES = {
 /** Nothing in the spec is to blame for what is refused when its object goes. */
 const DELETION_REMEDY = 'Correct what the answer names there; Mooring tries again now and then';
 
-function remedyFor({ api, kind, operation }: ApiError): string {
-  if ((kind === 'conflict' || kind === 'invalid') && DELETION.test(operation)) return DELETION_REMEDY;
-  return (api === 'cloud' ? REMEDIES : SERVER_REMEDIES)[kind] ?? '';
+function withRemedy(error: ApiError): string {
+  const { api, kind, operation, message } = error;
+  const isRefusedDeletion = (kind === 'conflict' || kind === 'invalid') && DELETION.test(operation);
+  const remedy = isRefusedDeletion ? DELETION_REMEDY : (api === 'cloud' ? REMEDIES : SERVER_REMEDIES)[kind];
+  return remedy === undefined ? message : `${message}. ${remedy}`;
 }
 
 const DELETION = /^(?:delete|destroy)/;
@@ -150,7 +159,7 @@ function apiFailure(error: ApiError): Failure {
   return {
     lasting,
     reason,
-    message: lasting === 'terminal' ? `${error.message}. ${remedyFor(error)}`.trim() : error.message,
+    message: withRemedy(error),
     retryAfterMs: error.retryAfterMs,
     planned: false,
     mayPass: mayPass(error),

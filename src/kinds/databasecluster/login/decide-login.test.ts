@@ -426,7 +426,7 @@ describe('decideLogin()', () => {
     };
     expect(messageAfter({})).toBe('As it was told');
     for (const change of [{ reason: 'Running' }, { observedGeneration: 0 }, { at: 'https://other.example.com:8000' }])
-      expect(messageAfter(change)).toMatch(/cannot be used: Not tried\./);
+      expect(messageAfter(change)).toMatch(/cannot be used: Not tried\..*If this persists, check serverURL/);
   });
 
   it('is not ready while the login of a managed cluster was not tried', () => {

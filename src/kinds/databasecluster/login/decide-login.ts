@@ -303,6 +303,13 @@ function running(
   };
 }
 
+const WHEN_UNUSABLE = {
+  ServerAnswerUnusable: 'Check serverURL of the space. Mooring tries again',
+  ServerThrottled: 'Mooring tries again',
+  ServerUnreachable:
+    'Mooring tries again. If this persists, check serverURL and caBundle of the space, and network policies and proxies on the way',
+} as const;
+
 function unreachable(
   subject: ClusterSubject,
   seen: SpaceSeen,
@@ -316,7 +323,7 @@ function unreachable(
   const told = heldBack && status.endpoint === seen.endpoint ? toldBefore(status.conditions, about) : undefined;
   const message =
     told ??
-    `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used${isThrottled ? ' now' : ''}: ${why}. ${isNonsense ? 'Check serverURL of the space. ' : ''}Mooring tries again`;
+    `The server of cluster "${seen.id}" at ${seen.endpoint ?? ''} cannot be used${isThrottled ? ' now' : ''}: ${why}. ${WHEN_UNUSABLE[reason]}`;
   const before = findStatusCondition(status.conditions, 'Available');
   // A server that asks for fewer calls is there: what was found about it stands.
   const stands = isThrottled && status.credentials?.endpoint === seen.endpoint ? before : undefined;
