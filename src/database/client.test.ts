@@ -141,6 +141,11 @@ test('ServerClient gives names in lists as Unicode composes them, however the se
   expect([await client.listUsers(TOKEN), await client.listDatabases(TOKEN)]).toEqual([['Jos\u00e9'], ['caf\u00e9']]);
 });
 
+test('ServerClient takes null for an empty list', async () => {
+  const { client } = aServerClient(() => ({ status: 200, body: { users: null, databases: null } }));
+  expect([await client.listUsers(TOKEN), await client.listDatabases(TOKEN)]).toEqual([[], []]);
+});
+
 test('ServerClient lets Unicode names pass', async () => {
   const { client, requests } = aServerClient(() => ({ status: 200, body: { name: 'größe-数据' } }));
   // A server may answer in composed letters if decomposed ones were sent.

@@ -281,7 +281,8 @@ export class ServerClient {
       read(parseJson(bytes), `${member}.${index}`),
     );
     const array: unknown = typeof outer === 'object' && outer !== null ? Reflect.get(outer, member) : undefined;
-    if (!Array.isArray(array)) throw new BadAnswer(`the answer holds no ${member}`);
+    // Many servers write an empty list as null.
+    if (array !== null && !Array.isArray(array)) throw new BadAnswer(`the answer holds no ${member}`);
     return elements;
   }
 }
