@@ -7,8 +7,8 @@ import type { ObjectMeta } from '../kube/object.ts';
 import type { Refusal } from './password-tries.ts';
 import type { Login } from './secrets.ts';
 
-/** Annotations of a Secret that has a coming password. */
-export const NEXT_ANNOTATIONS = {
+/** Annotations of a Secret whose password is replaced. */
+export const ROTATION_ANNOTATIONS = {
   /** The request for a new password that it answers. */
   answers: `${GROUP}/next-password-answers`,
   /**
@@ -16,6 +16,8 @@ export const NEXT_ANNOTATIONS = {
    * Secret. Such a version leaves the mark as it is when it writes a coming password, which then looks like somebody else's.
    */
   mark: `${GROUP}/next-password-mark`,
+  /** Once it was replaced: a `recordOf` that. */
+  made: `${GROUP}/rotation`,
 } as const;
 
 /** Tells a coming password that was written here from one that somebody else wrote. It does not help to guess a generated one. */
@@ -50,7 +52,7 @@ export function rotationAt({ metadata }: Pick<Rotated, 'metadata'>, nowMs: numbe
 
 /**
  * For the status, after the coming password became the one in use. Undefined: it is the first one, which is recorded once it is
- * verified. `answers`: as in NEXT_ANNOTATIONS. A request made after the coming password was written asks for yet another one.
+ * verified. `answers`: as in ROTATION_ANNOTATIONS. A request made after the coming password was written asks for yet another one.
  */
 export function rotated(
   { metadata, status }: Rotated,

@@ -164,7 +164,7 @@ function copySecrets(
     // What a space or cluster also uses has their value in the copy, so the user has that as its password.
     if (current !== SANDBOX_PASSWORD) clouds.setPassword(clusterKeyOf(user), usernameOf(user), current);
     const passwords = { current, next: undefined, own };
-    const wanted = wantedSecret(user, where, passwords, user.status.lastRotation ?? '');
+    const wanted = wantedSecret(user, where, passwords, { at: user.status.lastRotation ?? '' });
     secrets.set(objectKey(user.metadata.namespace ?? '', secretName), newSecret(wanted));
   }
   const isThere = (key: ObjectKey) => !seen.has(key) || seen.get(key) !== undefined;

@@ -161,7 +161,7 @@ async function writeUser(
       { metadata, spec: databaseUserDefinition.spec.parse(spec) },
       { endpoint, address: cluster.address, addresses: cluster.address },
       { current: password, next: undefined },
-      secret.metadata.annotations?.[SECRET_ANNOTATIONS.passwordChangedAt] ?? '',
+      { at: secret.metadata.annotations?.[SECRET_ANNOTATIONS.passwordChangedAt] ?? '' },
     ),
   );
   const whole = {

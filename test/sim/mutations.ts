@@ -383,8 +383,8 @@ export const MUTATIONS: readonly Mutation[] = [
     changes: [
       [
         'kinds/databaseuser/secret/content.ts',
-        '[SECRET_ANNOTATIONS.passwordChangedAt]: changedAt',
-        '[SECRET_ANNOTATIONS.passwordChangedAt]: current ?? changedAt',
+        '[SECRET_ANNOTATIONS.passwordChangedAt]: lastChange.at',
+        '[SECRET_ANNOTATIONS.passwordChangedAt]: current ?? lastChange.at',
       ],
     ],
     hunt: ['user'],

@@ -56,7 +56,7 @@ test(`Through ${ROTATIONS} rotations, with faults and crashes, one of the passwo
   const puts = world.simulator.count('updateUser');
   world.stop();
   expect(invariants.violations).toEqual([]);
-  expect(passwords.size).toBeGreaterThan(ROTATIONS);
+  expect(passwords.size).toBe(ROTATIONS + 1);
   // A password is sent again only if nobody knows whether it was set.
   expect(puts).toBeLessThan(ROTATIONS * 1.3);
   for (const fault of FAULTS) expect(struck.get(fault), fault).toBeGreaterThan(50);

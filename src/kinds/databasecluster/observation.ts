@@ -2,7 +2,6 @@ import type { Cluster } from '../../cloud/schema.ts';
 import type { Subject } from '../../runtime/kind.ts';
 import type { Place } from '../databasespace/place.ts';
 import type { Refusal } from '../password-tries.ts';
-import type { Unrecorded } from '../rotations.ts';
 import type { SecretHolder } from '../secret-holder.ts';
 import type { DatabaseClusterSpec, DatabaseClusterStatus } from './schema.ts';
 
@@ -114,7 +113,6 @@ export type LoginObservation =
       readonly login: 'settled';
       readonly verifyInMs: number | undefined;
       readonly refusal?: Refusal | undefined;
-      readonly unrecorded?: Unrecorded;
     }
   /** The server gives no verdict. */
   | {
@@ -169,7 +167,6 @@ export type LoginObservation =
       readonly verifyInMs: number | undefined;
       /** The refusal of a new password; undefined: one may be tried. */
       readonly refusal?: Refusal | undefined;
-      readonly unrecorded?: Unrecorded;
       /** Other Secrets that can be deleted, in this order, once the login works: no running call can give one of them the login. */
       readonly retire?: readonly string[];
       /** The refused logins whose username or password ends with a line break, as in what `echo` writes. */
@@ -190,9 +187,15 @@ export type ClusterStep =
   | ({ readonly do: 'Update'; readonly id: string; readonly changes: ClusterChanges } & Patience)
   /**
    * Writes a new password into the Secret as nextPassword, beside the working one if known. `of`: the other Secret that has it.
-   * `isBeside`: the Secret's own works as well, and stays.
+   * `isBeside`: the Secret's own works as well, and stays. `rotates`: because a rotation is due, so not if the Secret notes it already.
    */
-  | { readonly do: 'PreparePassword'; readonly from: UsableLogin; readonly of?: string; readonly isBeside?: boolean }
+  | {
+      readonly do: 'PreparePassword';
+      readonly from: UsableLogin;
+      readonly of?: string;
+      readonly isBeside?: boolean;
+      readonly rotates?: true;
+    }
   /** Gives the Secret's nextPassword to the server. */
   | { readonly do: 'PutPassword'; readonly id: string; readonly as: UsableLogin; readonly of?: string }
   /** Makes nextPassword, which the server accepted, the password. */

@@ -10,7 +10,6 @@ import type { DatabaseSpaceSpec } from '../databasespace/schema.ts';
 import type { Dependents } from '../dependents-first.ts';
 import { Elapsed } from '../elapsed.ts';
 import { PasswordTries } from '../password-tries.ts';
-import { Rotations } from '../rotations.ts';
 import type { Secrets } from '../secrets.ts';
 import { Verifications } from '../verification.ts';
 import type { Difference } from './changes/differences.ts';
@@ -78,7 +77,6 @@ export class ClusterMemory {
   /** Clusters that are not to be seen. */
   readonly absences = new Absences();
   readonly tries = new PasswordTries();
-  readonly rotations = new Rotations();
   /** The Secret whose password the server was given last. */
   readonly #puts = new Map<ObjectKey, string>();
   /** The Secret that the status should record, and how often that was tried. */
@@ -187,7 +185,6 @@ export class ClusterMemory {
     this.failedChanges.forget(key);
     this.unseenChanges.forget(key);
     this.tries.forget(key);
-    this.rotations.forget(key);
     this.#created.delete(key);
     this.#puts.delete(key);
     this.#lookedAt.delete(key);

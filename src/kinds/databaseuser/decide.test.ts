@@ -218,13 +218,13 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       name: 'rotates when it is time',
       user: owned.with({ rotateEvery: '1h' }),
       found: {},
-      step: { do: 'PrepareNext' },
+      step: { do: 'PrepareNext', rotates: true },
     },
     {
       name: 'rotates on demand',
       user: owned.annotated('rotate-at', 'now'),
       found: {},
-      step: { do: 'PrepareNext' },
+      step: { do: 'PrepareNext', rotates: true },
     },
     {
       name: 'copies the passwords to a Secret of another name',

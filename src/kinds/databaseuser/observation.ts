@@ -1,6 +1,5 @@
 import type { Decision, StatusPatch, Subject } from '../../runtime/kind.ts';
 import type { Refusal } from '../password-tries.ts';
-import type { Unrecorded } from '../rotations.ts';
 import type { SecretHolder } from '../secret-holder.ts';
 import type { NoServer } from '../server/dependents.ts';
 import { USER_FINALIZER } from './resource.ts';
@@ -52,7 +51,6 @@ export type LoginObservation =
       readonly login: 'settled';
       readonly verifyInMs: number | undefined;
       readonly refusal?: Refusal | undefined;
-      readonly unrecorded?: Unrecorded;
     }
   /** The connection Secret's name is taken by a Secret that is not ours; `by`: whose it is, if known. */
   | { readonly login: 'secretTaken'; readonly by?: SecretHolder | undefined }
@@ -96,7 +94,6 @@ export interface TriedLogin {
   readonly refusal?: Refusal | undefined;
   /** Somebody else keeps taking generated passwords out of the Secret: for how long none is generated; undefined: one may be. */
   readonly overwritten?: Refusal | undefined;
-  readonly unrecorded?: Unrecorded;
   readonly verifyInMs: number | undefined;
 }
 
@@ -116,9 +113,10 @@ export type PasswordSource =
 export type UserStep =
   /**
    * Writes a coming password into the connection Secret as nextPassword, beside the one that works; `isOnly`: none does. `instead`:
-   * replaces one that the server took and that does not sign in, nor does the one beside it.
+   * replaces one that the server took and that does not sign in, nor does the one beside it. `rotates`: because a rotation is due, so
+   * not if the Secret notes it already.
    */
-  | { readonly do: 'PrepareNext'; readonly isOnly?: true; readonly instead?: true }
+  | { readonly do: 'PrepareNext'; readonly isOnly?: true; readonly instead?: true; readonly rotates?: true }
   /** Writes the connection Secret under its new name, with the passwords of the former one. */
   | { readonly do: 'CopySecret'; readonly from: string }
   /** `returns`: somebody else deleted it on the server. */

@@ -6,7 +6,6 @@ import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { ActsSince } from '../attempts.ts';
 import { Elapsed } from '../elapsed.ts';
 import { PasswordTries } from '../password-tries.ts';
-import { Rotations } from '../rotations.ts';
 import type { Login, Secrets } from '../secrets.ts';
 import type { ServerWorld } from '../server/access.ts';
 import { PutOff } from '../verification.ts';
@@ -51,7 +50,6 @@ export class UserMemory {
   readonly tries = new PasswordTries();
   readonly replacements = new Replacements();
   readonly creations = new Creations();
-  readonly rotations = new Rotations();
   readonly #actsSinceMs: ActsSince;
   readonly #accepted = new Map<ObjectKey, Accepted>();
   readonly #written = new Map<ObjectKey, readonly string[]>();
@@ -120,7 +118,6 @@ export class UserMemory {
   forget(key: ObjectKey): void {
     this.tries.forget(key);
     this.replacements.forget(key);
-    this.rotations.forget(key);
     this.#accepted.delete(key);
     this.#written.delete(key);
     this.creations.forget(key);

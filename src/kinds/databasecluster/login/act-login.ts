@@ -4,7 +4,8 @@ import { ApiError } from '../../../http/api-error.ts';
 import { ROTATE_AT } from '../../../kube/annotations.ts';
 import { isNamespaceTerminating } from '../../../kube/api.ts';
 import { refusedNext, TRIES_ANOTHER, whereOf } from '../../password-tries.ts';
-import { markOf, NEXT_ANNOTATIONS, rotated } from '../../rotation.ts';
+import { markOf, ROTATION_ANNOTATIONS, rotated } from '../../rotation.ts';
+import { madeBefore, recordOf } from '../../rotation-record.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../../secrets.ts';
 import { confirm, refuseAnothersLogin } from '../act-guard.ts';
 import { endpointOf } from '../endpoint.ts';
@@ -57,7 +58,7 @@ function secretChanged({ secretName }: Pick<KnownLogins, 'secretName'>): Transie
 /** The password that works stays in place; the coming one is written beside it before the server gets it. */
 export async function preparePassword(
   work: Work,
-  { from, of, isBeside = false }: Extract<ClusterStep, { do: 'PreparePassword' }>,
+  { from, of, isBeside = false, rotates }: Extract<ClusterStep, { do: 'PreparePassword' }>,
 ): Promise<ClusterStatusPatch | undefined> {
   const { world, subject, connection } = work;
   const known = await readOwnLogins(work);
@@ -66,6 +67,8 @@ export async function preparePassword(
     throw secretChanged(known);
   // There is one already. It comes first, as the server may be about to take it, whoever wrote it.
   if (known.nextIs === 'ours' || untilReplaced(world, subject, known, from) !== undefined) return undefined;
+  const made = rotates === true ? rotationMade(work, known) : undefined;
+  if (made !== undefined) return made;
   const { tries } = world.memory;
   // Nobody knows the password of a held session any more.
   const login = from === 'held' ? { username: heldUser(work, known) } : pick(known, from, of);
@@ -80,8 +83,8 @@ export async function preparePassword(
   const data = { ...(isBeside ? pick(known, 'current', undefined) : login), nextPassword };
   const { namespace = '', name } = subject.metadata;
   const asked = subject.metadata.annotations?.[ROTATE_AT];
-  const answers = asked === undefined ? {} : { [NEXT_ANNOTATIONS.answers]: asked };
-  const mark = { [NEXT_ANNOTATIONS.mark]: markOf({ username: login.username, password: nextPassword }) };
+  const answers = asked === undefined ? {} : { [ROTATION_ANNOTATIONS.answers]: asked };
+  const mark = { [ROTATION_ANNOTATIONS.mark]: markOf({ username: login.username, password: nextPassword }) };
   const annotations = { ...loginOf(subject, connection.place), ...answers, ...mark };
   const labels = { [OWNER_LABEL]: ownerValue(name) };
   try {
@@ -96,6 +99,11 @@ export async function preparePassword(
   }
   tries.prepared(subject.key, { username: login.username, password: nextPassword });
   return undefined;
+}
+
+function rotationMade({ world, subject }: Work, { secret }: KnownLogins): ClusterStatusPatch | undefined {
+  const { rotateEvery } = subject.spec.adminCredentials ?? {};
+  return madeBefore(subject, rotateEvery, secret?.annotations[ROTATION_ANNOTATIONS.made], world.clock.now());
 }
 
 export async function putPassword(
@@ -196,7 +204,7 @@ async function refused(
   memory.tries.refused(subject.key, refusalAbout(subject, secret.uid), said, clock.monotonic());
   await secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
     data: { nextPassword: null },
-    annotations: { [NEXT_ANNOTATIONS.answers]: null, [NEXT_ANNOTATIONS.mark]: '' },
+    annotations: { [ROTATION_ANNOTATIONS.answers]: null, [ROTATION_ANNOTATIONS.mark]: '' },
   });
   return said;
 }
@@ -213,18 +221,18 @@ export async function promotePassword(work: Work): Promise<ClusterStatusPatch | 
   const { world, subject, connection } = work;
   const { secret, secretName, next } = await readOwnLogins(work);
   if (secret === undefined || next === undefined) return undefined;
+  const rotation = rotated(subject, secret.annotations[ROTATION_ANNOTATIONS.answers], world.clock.now());
   await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
     data: { password: next.password, nextPassword: null },
     annotations: {
       ...loginOf(subject, connection.place),
-      [NEXT_ANNOTATIONS.answers]: null,
-      [NEXT_ANNOTATIONS.mark]: '',
+      [ROTATION_ANNOTATIONS.answers]: null,
+      [ROTATION_ANNOTATIONS.mark]: '',
+      [ROTATION_ANNOTATIONS.made]: recordOf(subject, rotation) ?? null,
       // What is left may be found only by this.
       ...(otherThanWanted(subject) === undefined ? { [ADMIN_ANNOTATIONS.movedTo]: null } : {}),
     },
   });
-  const rotation = rotated(subject, secret.annotations[NEXT_ANNOTATIONS.answers], world.clock.now());
-  world.memory.rotations.made(subject, rotation);
   return rotation;
 }
 

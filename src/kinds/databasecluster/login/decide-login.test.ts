@@ -309,7 +309,9 @@ describe('decideLogin()', () => {
   it('gives no new password while clones are made that come with this one, and says so', () => {
     const due = healthy.withStatus({ lastRotation: '2026-11-20T11:00:00.000Z' }).annotated('rotate-at', 'now');
     const seen = anObservation();
-    expect(decideCluster(due.subject, seen.seen, NOW_MS).steps).toEqual([{ do: 'PreparePassword', from: 'current' }]);
+    expect(decideCluster(due.subject, seen.seen, NOW_MS).steps).toEqual([
+      { do: 'PreparePassword', from: 'current', rotates: true },
+    ]);
     const decision = decideCluster(due.subject, seen.with({ clones: ['a', 'b', 'c', 'd'] }).seen, NOW_MS);
     expect(decision).toMatchObject({ steps: [], requeueAfterMs: 15_000 });
     expect(outline(decision).ready).toBe('True Running');

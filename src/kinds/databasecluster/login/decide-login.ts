@@ -8,7 +8,6 @@ import { PASS } from '../../../kube/failure.ts';
 import { failing, particulars, reconciling, retrying, stalled } from '../../../kube/summary.ts';
 import { listed } from '../../listed.ts';
 import { rotationNow, untilRotation } from '../../rotation.ts';
-import { asRotated } from '../../rotations.ts';
 import { earlier } from '../../verification.ts';
 import { changeOf, isChangeUnseen, needsPerson, settled } from '../changes/decide-state.ts';
 import { adminSecretName } from '../identity.ts';
@@ -229,11 +228,11 @@ function verified(
   found: VerifiedLogin,
   nowMs: number,
 ): ClusterDecision {
-  const { retire, verifyInMs, refusal, unrecorded } = login;
+  const { retire, verifyInMs, refusal } = login;
   if (retire === undefined || !isMoving(subject, login)) return running(subject, seen, login, found, nowMs);
   // Their names are forgotten only once they are gone.
   const { credentials, unverifiedSecretName: _, ...first } = found;
-  const { steps = [], ...decision } = running(subject, seen, { verifyInMs, refusal, unrecorded }, first, nowMs);
+  const { steps = [], ...decision } = running(subject, seen, { verifyInMs, refusal }, first, nowMs);
   return { ...decision, steps: [{ do: 'RetireSecret', names: retire, credentials }, ...steps] };
 }
 
@@ -279,19 +278,19 @@ function waitsFor(clones: readonly string[]): string {
 function running(
   subject: ClusterSubject,
   seen: SpaceSeen,
-  { verifyInMs, refusal, unrecorded, retire }: Pick<TriedLogin, 'verifyInMs' | 'refusal' | 'unrecorded' | 'retire'>,
+  { verifyInMs, refusal, retire }: Pick<TriedLogin, 'verifyInMs' | 'refusal' | 'retire'>,
   status: NonNullable<ClusterDecision['status']>,
   nowMs: number,
 ): ClusterDecision {
-  const rotateInMs = untilRotation(asRotated(subject, unrecorded), subject.spec.adminCredentials?.rotateEvery, nowMs);
+  const rotateInMs = untilRotation(subject, subject.spec.adminCredentials?.rotateEvery, nowMs);
   const { begins, stands, againInMs } = rotationNow(rotateInMs, refusal);
   const waits = begins && (seen.clones ?? []).length > 0;
-  const rotate: ClusterStep = { do: 'PreparePassword', from: 'current' };
+  const rotate: ClusterStep = { do: 'PreparePassword', from: 'current', rotates: true };
   const { credentials, unverifiedSecretName: other = subject.status.unverifiedSecretName } = status;
   const isMoved = credentials != null && credentials.secretName !== subject.status.credentials?.secretName;
   return {
     conditions: inOrder(subject, seen, waits ? waitsFor(seen.clones ?? []) : ''),
-    status: { ...unrecorded, ...status },
+    status,
     // Ready stays: at every moment of the rotation one of the Secret's passwords works.
     steps: [
       ...(retire === undefined ? [] : [{ do: 'RetireSecret', names: retire } as const]),

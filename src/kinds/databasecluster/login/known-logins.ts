@@ -1,6 +1,6 @@
 import { TerminalError, TransientError } from '../../../base/errors.ts';
 import { digestOf } from '../../../database/logins.ts';
-import { isForeign, NEXT_ANNOTATIONS } from '../../rotation.ts';
+import { isForeign, ROTATION_ANNOTATIONS } from '../../rotation.ts';
 import { type Login, loginFrom, type SecretContents } from '../../secrets.ts';
 import { adminSecretName } from '../identity.ts';
 import type { ClusterSubject, NextIs, UsableLogin, WorkingLogin } from '../observation.ts';
@@ -62,7 +62,7 @@ function nextIn(secret: SecretContents | undefined, factory: Login): Pick<KnownL
   const next = loginUnder('nextPassword', secret);
   if (next === undefined) return { next, nextIs: 'none' };
   if (isFactorys(next, factory)) return { next: undefined, nextIs: 'factory' };
-  return { next, nextIs: isForeign(next, secret?.annotations[NEXT_ANNOTATIONS.mark]) ? 'foreign' : 'ours' };
+  return { next, nextIs: isForeign(next, secret?.annotations[ROTATION_ANNOTATIONS.mark]) ? 'foreign' : 'ours' };
 }
 
 /** A login in a Secret of ours. */

@@ -38,7 +38,6 @@ export async function observeLogin(
       login: 'settled',
       verifyInMs: againInMs,
       refusal: refusalOf(world, subject, secretUID),
-      unrecorded: memory.rotations.unrecorded(subject),
     };
   };
   if (!due && asVerified) return settled(verifyInMs);
@@ -109,7 +108,6 @@ async function tryLogins(
     managedBy: isOther ? found?.login.username : undefined,
     verifyInMs: untilNext(subject, connection, nowMs, landsForMs, nowMs),
     refusal: refusalOf(world, subject, secret?.uid),
-    unrecorded: memory.rotations.unrecorded(subject),
     ...left,
     ...(working === 'none' ? { lineBreakIn: lineBreakIn(known) } : {}),
   };

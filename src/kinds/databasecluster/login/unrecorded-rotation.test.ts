@@ -14,6 +14,8 @@ it('A password is replaced once when that is asked for, though the status cannot
       : patch(resource, ref, body, options);
   bench.forgetCalls();
   for (let pass = 0; pass < 60; pass++) {
+    // Another process begins.
+    if (pass === 30) await bench.restart();
     await bench.pass().catch(() => {});
     await bench.clock.advance(10_000);
   }

@@ -1,5 +1,4 @@
 import { correctedRotation, rotationAt, rotationNow, untilRotation } from '../../rotation.ts';
-import { asRotated } from '../../rotations.ts';
 import { earlier } from '../../verification.ts';
 import {
   type Connection,
@@ -19,25 +18,24 @@ export function decideWorking(
   subject: UserSubject,
   seen: UserSeen,
   login: TriedLogin | undefined,
-  { verifyInMs, refusal, unrecorded }: Pick<TriedLogin, 'verifyInMs' | 'refusal' | 'unrecorded'>,
+  { verifyInMs, refusal }: Pick<TriedLogin, 'verifyInMs' | 'refusal'>,
   nowMs: number,
 ): UserDecision {
   const { spec, status } = subject;
   const { passwordSecretRef, rotateEvery } = spec;
   const isLeft = isToGiveWay(subject, login);
-  const known = asRotated(subject, unrecorded);
-  const generatedInMs = isLeft ? 0 : untilRotation(known, rotateEvery, nowMs);
+  const generatedInMs = isLeft ? 0 : untilRotation(subject, rotateEvery, nowMs);
   const rotateInMs = passwordSecretRef === undefined ? generatedInMs : undefined;
   const { begins, stands, againInMs } = rotationNow(rotateInMs, refusal);
-  const rotate: readonly UserStep[] = begins ? [{ do: 'PrepareNext' }] : [];
+  const rotate: readonly UserStep[] = begins ? [{ do: 'PrepareNext', ...(isLeft ? {} : { rotates: true }) }] : [];
   // For a person's own password, all there is to record is that a rotation was asked for.
   const asked = passwordSecretRef === undefined ? undefined : rotationAt(subject, nowMs).lastHandledRotateAt;
   const handled = asked === undefined ? {} : { lastHandledRotateAt: asked };
-  const corrected = passwordSecretRef === undefined ? correctedRotation(known, rotateEvery, nowMs) : {};
+  const corrected = passwordSecretRef === undefined ? correctedRotation(subject, rotateEvery, nowMs) : {};
   const decision: UserDecision = {
     conditions: readyConditions(subject, seen),
     hold: rotate.length > 0 || !owns(subject),
-    status: { ...unrecorded, ...corrected, ...handled },
+    status: { ...corrected, ...handled },
     steps: rotate,
     stands,
     requeueAfterMs: earlier(verifyInMs, againInMs),

@@ -5,7 +5,7 @@ import { CLUSTER_SUSPENDED } from '../../server/access.ts';
 import { untilVerification } from '../../verification.ts';
 import { connectionSecretName, isOurs, type LoginObservation, type TriedLogin, usernameOf } from '../observation.ts';
 import { changesTo } from '../secret/changes.ts';
-import { changedAtOf, SECRET_TYPE, wantedSecret } from '../secret/content.ts';
+import { lastChangeOf, SECRET_TYPE, wantedSecret } from '../secret/content.ts';
 import { observePrevious } from '../secret/former-secrets.ts';
 import { holderOf, isOurSecret } from '../secret/our-secret.ts';
 import { isNextForeign, type Passwords, passwordsIn, withOwn } from '../secret/passwords.ts';
@@ -33,7 +33,6 @@ export async function observeLogin(work: Work): Promise<LoginObservation> {
       login: 'settled',
       verifyInMs: againInMs,
       refusal: memory.tries.refusal(subject, about, clock.monotonic()),
-      unrecorded: memory.rotations.unrecorded(subject),
     };
   };
   if (!due && asVerified) return settled(verifyInMs);
@@ -104,7 +103,6 @@ async function tryLogin(
     source,
     refusal,
     overwritten: memory.replacements.pause(subject, connectionSecretName(subject), world.clock.monotonic()),
-    unrecorded: memory.rotations.unrecorded(subject),
     verifyInMs: untilNext(memory.verifiedAtMs(subject.key)),
   };
 }
@@ -166,7 +164,7 @@ function wasVerified(
 
 function contentOf({ world, subject, at }: Work, secret: SecretContents, passwords: Passwords): TriedLogin['content'] {
   if (secret.type !== SECRET_TYPE) return 'wrongType';
-  const wanted = wantedSecret(subject, at, passwords, changedAtOf(secret, world.clock.now()));
+  const wanted = wantedSecret(subject, at, passwords, lastChangeOf(secret, world.clock.now()));
   const changes = changesTo(secret, wanted);
   return changes === undefined ? 'asWanted' : 'differs';
 }

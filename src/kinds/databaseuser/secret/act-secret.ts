@@ -4,6 +4,7 @@ import { ROTATE_AT } from '../../../kube/annotations.ts';
 import { isAlreadyExists } from '../../../kube/api.ts';
 import { confirm } from '../../confirm.ts';
 import { markOf, rotated } from '../../rotation.ts';
+import { madeBefore, recordOf } from '../../rotation-record.ts';
 import type { NewSecret, SecretContents } from '../../secrets.ts';
 import { isUnsent } from '../login/find-working.ts';
 import { readOwnPassword } from '../login/own-password.ts';
@@ -13,7 +14,7 @@ import type { LocalWork, Work } from '../work.ts';
 import type { UserWorld } from '../world.ts';
 import { SECRET_ANNOTATIONS } from './annotations.ts';
 import { changesTo } from './changes.ts';
-import { changedAtOf, newSecret, SECRET_TYPE, wantedSecret } from './content.ts';
+import { lastChangeOf, newSecret, SECRET_TYPE, wantedSecret } from './content.ts';
 import { isOurSecret, readOurs } from './our-secret.ts';
 import { isNextForeign, type Passwords, passwordsIn, withOwn } from './passwords.ts';
 
@@ -37,15 +38,20 @@ export function secretChanged(name: string): TransientError {
 /** Writes a coming password beside the one that works, before the server hears of it. */
 export async function prepareNext(
   work: Work,
-  { instead, isOnly }: Extract<UserStep, { do: 'PrepareNext' }>,
-): Promise<undefined> {
+  { instead, isOnly, rotates }: Extract<UserStep, { do: 'PrepareNext' }>,
+): Promise<UserStatusPatch | undefined> {
   const { world, subject } = work;
   const secret = await readConnectionSecret(work);
   const { current, next: before, own = [] } = passwordsIn(secret, work);
   const username = usernameOf(subject);
   const ref = subject.spec.passwordSecretRef;
   // One that is on its way is finished first: the server may be about to take it.
-  if (before !== undefined && !((isUnsent(work, before) || instead === true) && ref !== undefined)) return;
+  if (before !== undefined && !((isUnsent(work, before) || instead === true) && ref !== undefined)) return undefined;
+  if (rotates === true) {
+    const record = secret?.annotations[SECRET_ANNOTATIONS.rotation];
+    const made = madeBefore(subject, subject.spec.rotateEvery, record, world.clock.now());
+    if (made !== undefined) return made;
+  }
   const next = ref === undefined ? generatePassword(world.random) : (await readOwnPassword(work, ref)).password;
   const answers = subject.metadata.annotations?.[ROTATE_AT];
   const chosen = [...own.filter((name) => name === 'current'), ...(ref === undefined ? [] : (['next'] as const))];
@@ -54,6 +60,7 @@ export async function prepareNext(
   world.memory.chose(subject.key, ref === undefined ? undefined : { username, password: next });
   world.memory.tries.prepared(subject.key, { username, password: next });
   if (isOnly === true && ref === undefined) world.memory.replacements.made(subject, world.clock.monotonic());
+  return undefined;
 }
 
 /** Makes nextPassword, which signed in, the password. */
@@ -72,10 +79,12 @@ export async function promotePassword(work: Work): Promise<UserStatusPatch | und
     mark: '',
     own: own.includes('next') ? (['current'] as const) : [],
   };
-  await write(work, secret, promoted, new Date(nowMs).toISOString());
-  world.memory.chose(subject.key, undefined);
   const rotation = rotated(subject, answers, nowMs);
-  world.memory.rotations.made(subject, rotation);
+  await write(work, secret, promoted, {
+    at: new Date(nowMs).toISOString(),
+    rotation: recordOf(subject, rotation),
+  });
+  world.memory.chose(subject.key, undefined);
   return rotation;
 }
 
@@ -103,11 +112,11 @@ async function write(
   { world, subject, at }: Work,
   secret: SecretContents | undefined,
   passwords: Passwords,
-  changedAt = changedAtOf(secret, world.clock.now()),
+  lastChange = lastChangeOf(secret, world.clock.now()),
 ): Promise<void> {
   const { namespace = '' } = subject.metadata;
   const name = connectionSecretName(subject);
-  const wanted = wantedSecret(subject, at, passwords, changedAt);
+  const wanted = wantedSecret(subject, at, passwords, lastChange);
   if (secret === undefined) {
     world.memory.wroteSecret(subject.key, name);
     return create(world, namespace, name, newSecret(wanted));
@@ -130,8 +139,10 @@ export async function replaceSecret(work: Work): Promise<undefined> {
   if (secret === undefined || secret.type === SECRET_TYPE) return;
   const { namespace = '' } = subject.metadata;
   const name = connectionSecretName(subject);
-  const changedAt = changedAtOf(secret, world.clock.now());
-  const { labels, annotations, ...wanted } = newSecret(wantedSecret(subject, at, passwordsIn(secret, work), changedAt));
+  const lastChange = lastChangeOf(secret, world.clock.now());
+  const { labels, annotations, ...wanted } = newSecret(
+    wantedSecret(subject, at, passwordsIn(secret, work), lastChange),
+  );
   await confirm(world.api, DATABASE_USERS, subject, work.signal);
   await world.secrets.delete(namespace, name, secret);
   await create(world, namespace, name, {
@@ -147,10 +158,9 @@ export async function copySecret(work: Work, from: string): Promise<UserStatusPa
   const { namespace = '' } = subject.metadata;
   const before = await readOurs(work, from);
   if (before === undefined) throw secretChanged(from);
-  const changedAt = before.annotations[SECRET_ANNOTATIONS.passwordChangedAt];
   const secret = await readConnectionSecret(work);
   await confirm(world.api, DATABASE_USERS, subject, signal);
-  await write(work, secret, passwordsIn(before, work), changedAt);
+  await write(work, secret, passwordsIn(before, work), lastChangeOf(before, world.clock.now()));
   // The Secret that was verified last goes once this one is verified; one that was only written in between goes now.
   if (from !== subject.status.connection?.secretName) await world.secrets.delete(namespace, from, before);
   return { binding: { name: connectionSecretName(subject) } };

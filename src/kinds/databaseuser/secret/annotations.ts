@@ -1,5 +1,5 @@
 import { GROUP } from '../../../base/group.ts';
-import { NEXT_ANNOTATIONS } from '../../rotation.ts';
+import { ROTATION_ANNOTATIONS } from '../../rotation.ts';
 
 /** Annotations of connection Secrets. */
 export const SECRET_ANNOTATIONS = {
@@ -8,8 +8,9 @@ export const SECRET_ANNOTATIONS = {
   passwordChangedAt: `${GROUP}/password-changed-at`,
   /** Keys of the labels and annotations that come from the spec, so that they are removed when the spec drops them. */
   applied: `${GROUP}/applied`,
-  nextAnswers: NEXT_ANNOTATIONS.answers,
-  nextMark: NEXT_ANNOTATIONS.mark,
+  nextAnswers: ROTATION_ANNOTATIONS.answers,
+  nextMark: ROTATION_ANNOTATIONS.mark,
+  rotation: ROTATION_ANNOTATIONS.made,
   /** Keys of the passwords that a person chose, through passwordSecretRef. */
   own: `${GROUP}/own-password`,
 } as const;

@@ -8,8 +8,8 @@ import { passwordsIn, refusalOfPassword } from './passwords.ts';
 const WHERE = { endpoint: 'https://b.test:8000/db', address: 'b.test:8000', addresses: 'a.test:8000,b.test:8000' };
 const CHANGED_AT = '2026-11-20T12:00:00.000Z';
 const passwords = { current: 'now', next: undefined };
-const wanted = (user = aUser(), known: Parameters<typeof wantedSecret>[2] = passwords, changedAt = CHANGED_AT) =>
-  wantedSecret(user.subject, WHERE, known, changedAt);
+const wanted = (user = aUser(), known: Parameters<typeof wantedSecret>[2] = passwords, at = CHANGED_AT) =>
+  wantedSecret(user.subject, WHERE, known, { at });
 
 /** As it is in the API once it was written. */
 function written(secret: WantedSecret, more: Partial<SecretContents> = {}): SecretContents {
@@ -35,7 +35,7 @@ describe('the connection Secret', () => {
   it('names an IPv6 host without brackets, also in templates; in addresses they stay', () => {
     const user = aUser().with({ connectionSecret: { template: { AT: '{{ host }} {{ port }}' } } });
     const where = { endpoint: 'https://[fd00::1]:9109', address: '[fd00::1]:9109', addresses: '[fd00::1]:9109' };
-    expect(wantedSecret(user.subject, where, passwords, CHANGED_AT).data).toMatchObject({
+    expect(wantedSecret(user.subject, where, passwords, { at: CHANGED_AT }).data).toMatchObject({
       host: 'fd00::1',
       port: '9109',
       uri: 'https://[fd00::1]:9109',
@@ -63,7 +63,7 @@ describe('the connection Secret', () => {
       wanted(aUser().with({ username: 'other' })),
       wanted(template('{{ password }}')),
       wanted(template('{{ username }}')),
-      wantedSecret(aUser().subject, { ...WHERE, addresses: 'b.test:8000' }, passwords, CHANGED_AT),
+      wantedSecret(aUser().subject, { ...WHERE, addresses: 'b.test:8000' }, passwords, { at: CHANGED_AT }),
     ].map(checksum);
     expect(new Set([base, ...others]).size).toBe(6);
     expect(checksum(wanted(aUser(), { current: 'now', next: 'coming' }))).toBe(base);

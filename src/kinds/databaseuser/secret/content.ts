@@ -40,17 +40,24 @@ export interface WantedSecret {
   readonly owner: OwnerReference;
 }
 
-/** When the password was last changed, as the Secret says; now, if it does not. */
-export function changedAtOf(secret: SecretContents | undefined, nowMs: number): string {
-  return secret?.annotations[SECRET_ANNOTATIONS.passwordChangedAt] ?? new Date(nowMs).toISOString();
+/** When the password was last changed; `rotation`: the `recordOf` that, if it was in place of another one. */
+export interface LastChange {
+  readonly at: string;
+  readonly rotation?: string | undefined;
 }
 
-/** `changedAt`: when the password was last changed. */
+/** As the Secret says; if it does not, it was now. */
+export function lastChangeOf(secret: SecretContents | undefined, nowMs: number): LastChange {
+  const { [SECRET_ANNOTATIONS.passwordChangedAt]: at, [SECRET_ANNOTATIONS.rotation]: rotation } =
+    secret?.annotations ?? {};
+  return { at: at ?? new Date(nowMs).toISOString(), rotation };
+}
+
 export function wantedSecret(
   subject: Pick<UserSubject, 'metadata' | 'spec'>,
   where: Where,
   { current, next, answers, mark, own = [] }: Passwords,
-  changedAt: string,
+  lastChange: LastChange,
 ): WantedSecret {
   const { metadata, spec } = subject;
   const { labels = {}, annotations = {}, template = {} } = spec.connectionSecret ?? {};
@@ -66,7 +73,7 @@ export function wantedSecret(
     (name) => PASSWORD_KEYS[name],
   );
   const checksum = createHash('sha256').update(
-    JSON.stringify([open, template, current === undefined ? '' : changedAt]),
+    JSON.stringify([open, template, current === undefined ? '' : lastChange.at]),
   );
   return {
     data: {
@@ -79,7 +86,8 @@ export function wantedSecret(
     annotations: {
       ...annotations,
       [SECRET_ANNOTATIONS.checksum]: checksum.digest('hex').slice(0, 32),
-      ...(current === undefined ? {} : { [SECRET_ANNOTATIONS.passwordChangedAt]: changedAt }),
+      ...(current === undefined ? {} : { [SECRET_ANNOTATIONS.passwordChangedAt]: lastChange.at }),
+      ...(lastChange.rotation === undefined ? {} : { [SECRET_ANNOTATIONS.rotation]: lastChange.rotation }),
       ...(next === undefined || answers === undefined ? {} : { [SECRET_ANNOTATIONS.nextAnswers]: answers }),
       ...(mark === undefined ? {} : { [SECRET_ANNOTATIONS.nextMark]: next === undefined ? '' : mark }),
       ...(ownKeys.length === 0 ? {} : { [SECRET_ANNOTATIONS.own]: ownKeys.join(',') }),

@@ -19,9 +19,9 @@ export const PASSWORD_NAMES: readonly PasswordName[] = ['current', 'next'];
 export interface Passwords {
   readonly current: string | undefined;
   readonly next: string | undefined;
-  /** What the coming one answers: see NEXT_ANNOTATIONS. */
+  /** What the coming one answers: see ROTATION_ANNOTATIONS. */
   readonly answers?: string | undefined;
-  /** See NEXT_ANNOTATIONS; undefined: an earlier version wrote the Secret. */
+  /** See ROTATION_ANNOTATIONS; undefined: an earlier version wrote the Secret. */
   readonly mark?: string | undefined;
   /** Which of them a person chose. */
   readonly own?: readonly PasswordName[] | undefined;
