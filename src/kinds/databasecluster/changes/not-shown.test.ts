@@ -92,6 +92,29 @@ describe('A change of a DatabaseCluster that the cloud accepts and does not show
     expect(bench.corrected).toEqual([]);
   });
 
+  it('is drift if a List showed the new state, and it is undone elsewhere later, however often', async () => {
+    const bench = await runningBench();
+    const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    await bench.edit({ state: 'Suspended' });
+    await bench.until('True Suspended');
+    for (const pauseMs of [10_000, 60_000, 60_000]) {
+      // A List that shows nothing new: no pass follows.
+      await bench.clock.advance(pauseMs);
+      await poller.refresh();
+      await client.resume('orders');
+      const words: string[] = [];
+      while (words.length < 10 && (words.length < 2 || bench.ready() !== 'True Suspended')) {
+        await bench.clock.advance(1_000);
+        await poller.refresh();
+        await bench.pass();
+        words.push(bench.ready());
+      }
+      expect(words.at(-1)).toBe('True Suspended');
+      expect(words).not.toContain('Unknown UpdateNotApplied');
+    }
+    expect(bench.corrected).toEqual(['state', 'state', 'state']);
+  });
+
   it('is asked for again if only the answer showed it, also with driftPolicy: Report', async () => {
     const bench = await runningBench({ spec: { driftPolicy: 'Report' } });
     const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();

@@ -51,7 +51,7 @@ export interface Unseen {
   readonly untilMs: number;
   /** Whether the last look, or else its answer, showed all of it. */
   readonly wasShown?: boolean;
-  /** It was shown, and is gone again. Nobody can tell yet whether anybody undid it. */
+  /** Settings that were shown, and are gone again. Nobody can tell yet whether anybody undid it. */
   readonly isGone?: boolean;
 }
 
@@ -160,16 +160,18 @@ export class UnseenChanges {
 
   /**
    * Takes the cluster as it is now, before it is judged how it came to differ. `formerListedAt`: as of when a List showed it as it was
-   * before. Settings that a List showed are settled: what takes them back later comes from elsewhere. An answer alone proves less.
+   * before. Settings or a state that a List showed are settled: what takes them back later comes from elsewhere. An answer alone proves
+   * less.
    */
   looks(key: ObjectKey, cluster: Cluster, formerListedAt: number): void {
-    const { settings } = this.#last;
-    const last = settings.get(key);
-    if (last === undefined) return;
-    const isShownNow = FIELDS.every((field) => isShown(last.change.changes, cluster, field));
-    if (last.wasShown === true && !isShownNow && formerListedAt > last.answeredMs) settings.delete(key);
-    else if (last.wasShown !== isShownNow)
-      settings.set(key, { ...last, wasShown: isShownNow, isGone: last.wasShown === true });
+    for (const part of ['settings', 'status'] as const) {
+      const last = this.#last[part].get(key);
+      if (last === undefined) continue;
+      const isShownNow = FIELDS.every((field) => isShown(last.change.changes, cluster, field));
+      const isGone = part === 'settings' && last.wasShown === true;
+      if (last.wasShown === true && !isShownNow && formerListedAt > last.answeredMs) this.#last[part].delete(key);
+      else if (last.wasShown !== isShownNow) this.#last[part].set(key, { ...last, wasShown: isShownNow, isGone });
+    }
   }
 
   /** Takes the cluster as it is now: once it shows all that was accepted, later differences came from elsewhere. */
