@@ -163,9 +163,14 @@ describe('the server of a cluster', () => {
       },
     ],
     [
-      'while it should be suspended, and the cloud has not begun',
+      'while it should be suspended, and the cloud has not begun, or somebody resumed it and differences are only reported',
       () => ({ cluster: { spec: { state: 'Suspended' }, status: { ...without('Available'), state: 'running' } } }),
-      { why: 'suspended', reason: 'ClusterSuspended', rests: true },
+      {
+        why: 'suspended',
+        reason: 'ClusterSuspended',
+        rests: true,
+        message: expect.stringMatching(/should be suspended: this goes on when its state should be Running$/),
+      },
     ],
     [
       'while it is suspended, as its spec says',

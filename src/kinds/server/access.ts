@@ -166,8 +166,14 @@ function unusable(called: string, cluster: ClusterRecord): Waiting {
   // Also while it is being suspended: what was right stays so, and nobody needs to wait for it.
   const rests = spec.state === 'Suspended';
   if (rests || status.state === 'suspended' || status.state === 'suspending') {
-    const is = status.state === 'suspended' ? 'is suspended' : 'is being suspended';
-    const message = `${called} ${is}: this goes on when it runs again`;
+    // With driftPolicy: Report, one that somebody else resumed goes on running.
+    const how =
+      status.state === 'suspended'
+        ? 'is suspended: this goes on when it runs again'
+        : status.state === 'suspending'
+          ? 'is being suspended: this goes on when it runs again'
+          : 'should be suspended: this goes on when its state should be Running';
+    const message = `${called} ${how}`;
     return { ...waiting('suspended', CLUSTER_SUSPENDED, message), rests };
   }
   const lacking = (['endpoint', 'credentials', 'createdAt'] as const).filter((field) => status[field] === undefined);
