@@ -118,7 +118,7 @@ describe('explainText()', () => {
   });
 
   it('says what to do about a schema that was refused, as its message only quotes the server', () => {
-    const refused = { ready: ['False', 'SchemaRefused', 'the server refused inline/0: no'] as const, stalled: true };
+    const refused = { ready: ['False', 'SchemaRefused', 'this was refused: inline/0: no'] as const, stalled: true };
     expect(explain(anItem('Database', 'shop/orders', refused))).toContain('What to do\n  Correct the source');
   });
 

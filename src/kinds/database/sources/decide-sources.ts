@@ -56,7 +56,7 @@ function looked(subject: DatabaseSubject, seen: DatabaseSeen, schema: SchemaSeen
     };
   }
   if (checked !== undefined && schema.tryAgainInMs > 0) {
-    const message = `The schema stays as it was, because the server refused ${checked.message}`;
+    const message = `The schema stays as it was, because this was refused: ${checked.message}`;
     return {
       conditions: [...stalled('SchemaRefused', message), synced('False', 'SchemaRefused', message)],
       // The database's existence is checked at least as often as for one that is Ready.

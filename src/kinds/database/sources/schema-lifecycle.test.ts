@@ -34,7 +34,7 @@ describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
     const bench = await databaseBench({ dialect, database: { schema: [{ inline: PERSON }, fromMap] } });
     await bench.putConfigMap('orders-schema', { base: BASE });
     await bench.until('False SchemaRefused');
-    expect(message(bench)).toContain('refused inline/0: ');
+    expect(message(bench)).toContain('refused: inline/0: ');
     await bench.edit({ schema: SCHEMA });
     await bench.until('True DatabaseReady');
     expect(bench.schema()).toContain('owns name');
@@ -70,11 +70,27 @@ describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
     expect(bench.schema()).toBe('');
     expect(bench.status()).toMatchObject({ name: 'orders', checkedSchema: { outcome: 'Failed' } });
     expect(bench.status().appliedSchema).toBeUndefined();
-    expect(message(bench)).toMatch(/^The schema stays as it was, because the server refused inline\/1: .*nothing/);
+    expect(message(bench)).toMatch(/^The schema stays as it was, because this was refused: inline\/1: .*nothing/);
     expect(bench.condition('Stalled')).toMatchObject({ status: 'True' });
     expect(bench.condition('Synced')).toMatchObject({ status: 'False', reason: 'SchemaRefused' });
     expect(count(bench, 'commitTransaction')).toBe(0);
   });
+
+  it.each([
+    ['write', 'insert $person isa person, has name "Ada";'],
+    ['read', 'match $person isa person;'],
+  ])(
+    'that are %s queries are refused, as a source may be run again: nothing is written, once or twice',
+    async (type, inline) => {
+      const bench = await databaseBench({ dialect, database: { schema: [...SCHEMA, { inline }] } });
+      await bench.putConfigMap('orders-schema', { base: BASE });
+      await bench.until('False SchemaRefused');
+      expect(message(bench)).toContain(`this was refused: inline/2: This is a ${type} query.`);
+      expect([bench.schema(), bench.openTransactions(), count(bench, 'commitTransaction')]).toEqual(['', 0, 0]);
+      await bench.edit({ schema: SCHEMA });
+      await bench.until('True DatabaseReady');
+    },
+  );
 
   it('that are refused leave the schema as it was, and are tried again when they change', async () => {
     const bench = await applied();

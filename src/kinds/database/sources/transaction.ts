@@ -1,4 +1,6 @@
 import { TransientError } from '../../../base/errors.ts';
+import type { ServerClient } from '../../../database/client.ts';
+import type { QueryAnswer } from '../../../database/query-answer.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { existsByGet } from '../exists.ts';
 import type { Work } from '../work.ts';
@@ -10,7 +12,7 @@ const LOCK_WAIT_MS = 10_000;
 const TRANSACTION_MS = 180_000;
 const MAX_CLOSE_ATTEMPTS = 3;
 
-/** The server's objection to a source, or to committing all of them. */
+/** The objection to a source, or the server's to committing all of them. */
 export interface Objection {
   readonly source: string;
   readonly message: string;
@@ -33,15 +35,16 @@ export async function runInTransaction(
     for (const { source, text } of texts) {
       // Many slow answers, each within its own limit, would hold the worker for as long as the server likes.
       if (world.clock.monotonic() >= overAt) throw timedOut(source, `The transaction took ${TRANSACTION_MS / 1000} s`);
-      const objection = await objectionTo(source, () =>
-        world.servers.asAdmin(access, (client, token) => client.query(token, id, { query: text }, signal), signal),
-      );
+      const objection = await objectionTo(source, async () => {
+        const query = (client: ServerClient, token: string) => client.query(token, id, { query: text }, signal);
+        return objectionToType(await world.servers.asAdmin(access, query, signal));
+      });
       if (objection !== undefined) return objection;
     }
     if (end === 'close') return undefined;
     const committed = world.servers
       .asAdmin(access, (client, token) => client.commitTransaction(token, id, signal), signal)
-      .catch(unknownIfTimedOut);
+      .then(() => undefined, unknownIfTimedOut);
     const objection = await objectionTo('all of them together, at the commit', () => committed);
     mayBeOpen = objection !== undefined;
     return objection;
@@ -98,11 +101,20 @@ function unknownIfTimedOut(error: unknown): never {
   throw new TransientError('SchemaTimedOut', message, { cause: error });
 }
 
-/** Returns the server's objection, if any; throws other failures. */
-async function objectionTo(source: string, call: () => Promise<unknown>): Promise<Objection | undefined> {
+/**
+ * A server runs any query in a schema transaction. Sources are run again when the schema was changed elsewhere, among others, and would
+ * then write their data once more.
+ */
+function objectionToType({ queryType }: QueryAnswer): string | undefined {
+  if (queryType !== 'write' && queryType !== 'read') return undefined;
+  return `This is a ${queryType} query. A source may be run again at any time, so it must be a schema query (define, undefine or redefine): run this one yourself`;
+}
+
+/** Returns what the call objects to, or the server to the call, if anything; throws other failures. */
+async function objectionTo(source: string, call: () => Promise<string | undefined>): Promise<Objection | undefined> {
   try {
-    await call();
-    return undefined;
+    const message = await call();
+    return message === undefined ? undefined : { source, message };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.status === 408) throw timedOut(source, error.message, error);
