@@ -69,6 +69,8 @@ describe('what is rendered', () => {
 });
 
 describe('CustomResourceDefinitions', () => {
+  // Argo CD heeds Helm's annotation only when a whole Application is deleted.
+  const KEPT = { 'helm.sh/resource-policy': 'keep', 'argocd.argoproj.io/sync-options': 'Prune=false' };
   const crdsOf = async (values: unknown) =>
     (await objects(values)).filter(({ kind }) => kind === 'CustomResourceDefinition');
 
@@ -78,7 +80,19 @@ describe('CustomResourceDefinitions', () => {
     const specs = (crds: readonly Rendered[]) => new Map(crds.map(({ metadata, spec }) => [metadata.name, spec]));
     expect(files.length).toBeGreaterThan(1);
     expect(specs(found)).toEqual(specs(files));
-    for (const { metadata } of found) expect(metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
+    for (const { metadata } of found) expect(metadata.annotations).toEqual(KEPT);
+  });
+
+  test.each([
+    { crds: { annotations: { a: 'b', 'argocd.argoproj.io/sync-options': 'ServerSideApply=true' } } },
+    {
+      crds: { annotations: { a: 'b' } },
+      commonAnnotations: { 'argocd.argoproj.io/sync-options': 'ServerSideApply=true' },
+    },
+  ])('are not pruned by Argo CD either, with other options of its: %j', async (values) => {
+    const [first] = await crdsOf(values);
+    const options = { 'argocd.argoproj.io/sync-options': 'Prune=false,ServerSideApply=true' };
+    expect(first?.metadata.annotations).toEqual({ ...KEPT, a: 'b', ...options });
   });
 
   test('are left out if others install them', async () => {

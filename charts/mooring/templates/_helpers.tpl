@@ -56,8 +56,12 @@ annotations:
 {{- end }}
 
 {{- define "mooring.crdMetadata" -}}
-{{- $keep := ternary (dict "helm.sh/resource-policy" "keep") dict .Values.crds.keep }}
-{{- include "mooring.metadata" (list . dict (merge $keep (default dict .Values.crds.annotations))) }}
+{{- $annotations := default dict .Values.crds.annotations }}
+{{- /* Argo CD heeds Helm's annotation only when a whole Application is deleted: without its own, it prunes what is no longer rendered. */ -}}
+{{- $name := "argocd.argoproj.io/sync-options" }}
+{{- $options := list "Prune=false" (coalesce (get $annotations $name) (get (default dict .Values.commonAnnotations) $name)) | compact | join "," }}
+{{- $keep := ternary (dict "helm.sh/resource-policy" "keep" $name $options) dict .Values.crds.keep }}
+{{- include "mooring.metadata" (list . dict (merge $keep $annotations)) }}
 {{- end }}
 
 {{- define "mooring.image" -}}
