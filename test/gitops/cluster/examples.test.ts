@@ -61,6 +61,12 @@ describe('examples for Argo CD and Flux', () => {
     },
   );
 
+  test('deploy/flux/mooring.yaml: Flux rolls no upgrade back, which would bring back the older CustomResourceDefinitions', () => {
+    const release = manifestsOf('deploy/flux/mooring.yaml').find(({ kind }) => kind === 'HelmRelease');
+    // Flux remediates an upgrade by a rollback, unless it is told to retry.
+    expect(release?.spec['upgrade']).toEqual({ crds: 'Skip', strategy: { name: 'RetryOnFailure' } });
+  });
+
   test('A misspelling would be found', async () => {
     const [application] = manifestsOf('deploy/argocd/applications.yaml');
     const { namespace: _, ...metadata } = application?.metadata ?? { name: '' };
