@@ -5,11 +5,12 @@ import { DATABASE_CLUSTERS } from './kinds/databasecluster/resource.ts';
 import type { SpaceConnections } from './kinds/databasespace/connection/connections.ts';
 import { DATABASE_SPACES } from './kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from './kinds/databaseuser/resource.ts';
+import { splitKey } from './kube/object.ts';
 import { actingUnder, type OwnLease } from './operator/acting.ts';
 import { createControllers } from './operator/controllers.ts';
 import { FirstLists } from './operator/first-lists.ts';
 import { firstLook } from './operator/first-look.ts';
-import { Gauges, observedAt } from './operator/gauges.ts';
+import { Gauges } from './operator/gauges.ts';
 import { collectionsOf, createInformers, type Informers } from './operator/informers.ts';
 import { RefusedLogin } from './operator/refused-login.ts';
 import type { ControllerDependencies } from './operator/wiring.ts';
@@ -153,8 +154,17 @@ function showInMetrics(
   gauges.watch(DATABASES.kind, databases);
   metrics.onScrape(() => ({
     ...gauges.told(clock.now()),
-    spaces: [...connections.all()].flatMap(([key, { poller }]) =>
-      observedAt(key, poller.listedAtMs, poller.intervalMs),
+    spaces: [...connections.all()].map(
+      ([
+        key,
+        {
+          poller: { listedAtMs, intervalMs },
+        },
+      ]) => ({
+        ...splitKey(key),
+        listedAtMs,
+        intervalMs,
+      }),
     ),
     leader: acts(),
   }));

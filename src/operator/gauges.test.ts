@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../kube/object.ts';
 import type { StoreChange } from '../runtime/store.ts';
-import { Gauges, observedAt } from './gauges.ts';
+import { Gauges } from './gauges.ts';
 
 const NOW_MS = Date.parse('2026-11-20T10:00:00Z');
 const HOUR_MS = 3_600_000;
@@ -102,11 +102,4 @@ test('Gauges count conditions as objects come, change and go', () => {
   ]);
   change('shop/0', stalled, ready);
   expect(counts()).toEqual(['DatabaseCluster Ready True Running 2']);
-});
-
-test('Nothing is told of when a space was last observed until its first List has come', () => {
-  expect(observedAt('shop/production', undefined, 10_000)).toEqual([]);
-  expect(observedAt('shop/production', NOW_MS, 10_000)).toEqual([
-    { namespace: 'shop', name: 'production', observedAtMs: NOW_MS, intervalMs: 10_000 },
-  ]);
 });

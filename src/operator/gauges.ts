@@ -3,7 +3,7 @@ import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { rotationDueMs } from '../kinds/rotation.ts';
 import { type Condition, findStatusCondition, isOwn } from '../kube/condition.ts';
-import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
+import type { KubeObject, ObjectKey } from '../kube/object.ts';
 import type { Informer } from '../runtime/informer.ts';
 import type { ScrapedState } from './metrics.ts';
 
@@ -100,9 +100,4 @@ function rotateEveryOf(spec: unknown): string | undefined {
   };
   const every = rotateEvery ?? adminCredentials?.rotateEvery;
   return every !== undefined && DURATION_PATTERN.test(every) ? every : undefined;
-}
-
-export function observedAt(key: ObjectKey, observedAtMs: number | undefined, intervalMs: number) {
-  if (observedAtMs === undefined) return [];
-  return [{ ...splitKey(key), observedAtMs, intervalMs }];
 }

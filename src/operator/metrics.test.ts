@@ -109,7 +109,10 @@ test('Metrics of objects and spaces show what exists now, and nothing from befor
   const ready = { kind: 'Toy', condition: 'Ready', status: 'True', reason: 'Done' };
   const state = {
     resources: [{ ...ready, count: 2 }],
-    spaces: [{ namespace: 'ns', name: 'production', observedAtMs: 5_000, intervalMs: 60_000 }],
+    spaces: [
+      { namespace: 'ns', name: 'production', listedAtMs: 5_000, intervalMs: 60_000 },
+      { namespace: 'ns', name: 'unlisted', listedAtMs: undefined, intervalMs: 30_000 },
+    ],
     leader: true,
     unsecuredClusters: 3,
     rotationOverdueMs: { Toy: 90_000 },
@@ -119,6 +122,9 @@ test('Metrics of objects and spaces show what exists now, and nothing from befor
   expect(text).toContain('mooring_resources{kind="Toy",condition="Ready",status="True",reason="Done"} 2\n');
   expect(text).toContain('mooring_space_last_observed_timestamp_seconds{namespace="ns",name="production"} 5\n');
   expect(text).toContain('mooring_space_poll_interval_seconds{namespace="ns",name="production"} 60\n');
+  // An alert compares it with what an earlier process has told.
+  expect(text).toContain('mooring_space_poll_interval_seconds{namespace="ns",name="unlisted"} 30\n');
+  expect(text).not.toMatch(/last_observed.*unlisted/);
   expect(text).toContain('mooring_leader 1\n');
   expect(text).toContain('mooring_unsecured_clusters 3\n');
   expect(text).toContain('mooring_rotation_overdue_seconds{kind="Toy"} 90\n');

@@ -17,7 +17,13 @@ export interface Metrics {
 
 export interface ScrapedState {
   readonly resources: Iterable<{ kind: string; condition: string; status: string; reason: string; count: number }>;
-  readonly spaces: Iterable<{ namespace: string; name: string; observedAtMs: number; intervalMs: number }>;
+  /** `listedAtMs` is undefined until this process has listed the space. */
+  readonly spaces: Iterable<{
+    namespace: string;
+    name: string;
+    listedAtMs: number | undefined;
+    intervalMs: number;
+  }>;
   readonly leader: boolean;
   /** Running clusters whose original login may still work. */
   readonly unsecuredClusters: number;
@@ -90,8 +96,8 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
         for (const { count, ...labels } of state.resources) resources.set(labels, count);
         observed.reset();
         interval.reset();
-        for (const { namespace, name, observedAtMs, intervalMs } of state.spaces) {
-          observed.set({ namespace, name }, observedAtMs / 1000);
+        for (const { namespace, name, listedAtMs, intervalMs } of state.spaces) {
+          if (listedAtMs !== undefined) observed.set({ namespace, name }, listedAtMs / 1000);
           interval.set({ namespace, name }, intervalMs / 1000);
         }
         leader.set(state.leader ? 1 : 0);
