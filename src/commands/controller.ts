@@ -92,7 +92,7 @@ async function run(config: Config, io: CommandIO, log: Log): Promise<void> {
     api: clients.api,
     clock: systemClock,
     random: systemRandom,
-    transport: transportsFor(userAgent, connectionGuard(urlPolicy)).of,
+    transport: transportsFor(userAgent, connectionGuard(urlPolicy), io.env).of,
     log,
     metrics,
     namespaces: config.namespaces,

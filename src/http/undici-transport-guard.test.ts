@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HttpError, readText } from '../base/transport.ts';
 import { networksOf, specialUseOf } from './address.ts';
-import { type ConnectionGuard, createUndiciTransport, type Lookup } from './undici-transport.ts';
+import type { Lookup } from './lookup.ts';
+import { type ConnectionGuard, createUndiciTransport } from './undici-transport.ts';
 
 /* Connections are allowed or refused by the address that each one really goes to. */
 
@@ -144,3 +145,12 @@ test('Many simultaneous calls to a refused address all end, and the transport st
   expect(await readText(response, 100)).toBe('outside');
   await transport.close();
 });
+
+test.each([undefined, { ...guard, trusts: () => true }])(
+  'Names of origins that may be anywhere are looked up in the same way',
+  async (trusting) => {
+    const lookup = resolver(['127.0.0.1']);
+    expect(await ask({ guard: trusting, lookup }, `http://cloud.test:${port}/`)).toEqual(['outside']);
+    expect(lookup.asked).toEqual(['cloud.test']);
+  },
+);

@@ -1,9 +1,10 @@
-import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
+import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { abortedUnsent, startLimit } from '../base/exchange-limit.ts';
 import { tracedTransport } from '../base/trace.ts';
 import { HttpError, type HttpTimeouts, type HttpTransport, withheld } from '../base/transport.ts';
+import type { Lookup } from './lookup.ts';
 import {
   Agent,
   buildConnector,
@@ -58,13 +59,6 @@ export interface ConnectionGuard {
   /** Says why no connection to `host`, a name or address, may go to the IP address that it stands for; undefined if it may. */
   refusalOf(host: string, address: string): string | undefined;
 }
-
-/** As `dns.lookup` with `all: true`. */
-export type Lookup = (
-  hostname: string,
-  options: LookupOptions & { readonly all: true },
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
 
 /**
  * HTTP over undici with kept-alive connections, each exchange in a span. Redirects are never followed: credentials go only to the
@@ -195,9 +189,9 @@ function settingsOf(options: UndiciTransportOptions, { ca, cert, key }: Proofs) 
 
 function connectorOf(options: UndiciTransportOptions, settings: ReturnType<typeof settingsOf>): Connector {
   const { guard, lookup = systemLookup } = options;
-  const free = buildConnector(settings);
+  const free = buildConnector({ ...settings, lookup: guardedLookup(lookup, () => undefined) });
   if (guard === undefined) return free;
-  const guarded = buildConnector({ ...settings, lookup: guardedLookup(lookup, guard) });
+  const guarded = buildConnector({ ...settings, lookup: guardedLookup(lookup, guard.refusalOf.bind(guard)) });
   return (target, callback) => {
     const { protocol, hostname, host = hostname } = target;
     if (guard.trusts(`${protocol}//${host}`)) return free(target, callback);
@@ -212,11 +206,11 @@ function connectorOf(options: UndiciTransportOptions, settings: ReturnType<typeo
  * Passes on only addresses that connections may go to. The connection goes to an address looked up here, so a name that means
  * something else a moment later gains nothing.
  */
-function guardedLookup(lookup: Lookup, guard: ConnectionGuard): LookupFunction {
+function guardedLookup(lookup: Lookup, refusalOf: ConnectionGuard['refusalOf']): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, []);
-      const refusals = addresses.map(({ address }) => guard.refusalOf(hostname, address));
+      const refusals = addresses.map(({ address }) => refusalOf(hostname, address));
       const allowed = addresses.filter((_, index) => refusals[index] === undefined);
       const [first] = allowed;
       if (first === undefined) callback(new HttpError('unreachable', refusals[0] ?? `${hostname} has no address`), []);

@@ -18,6 +18,7 @@ it('nodeOptions() refuses a Deployment without a limit: it would measure another
 
 it('imageEnvironment() and imageFlags() are those of the stage that becomes the image', () => {
   expect(imageEnvironment(DOCKERFILE)).toEqual({
+    UV_THREADPOOL_SIZE: '64',
     NODE_ENV: 'production',
     NODE_COMPILE_CACHE: '/app/compile-cache',
     MALLOC_ARENA_MAX: '2',
