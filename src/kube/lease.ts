@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import type { Clock } from '../base/clock.ts';
+import { stopwatch } from '../base/stopwatch.ts';
 import type { AnyObject, Resource } from './api.ts';
 import { microTime } from './object.ts';
 
@@ -17,6 +19,29 @@ export interface LeaseTimes {
 /** The times that Kubernetes' own components use. */
 export const LEASE_TIMES: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
 export const JITTER_FACTOR = 1.2;
+
+/**
+ * The time in which a holder may act by one renewal. It begins when the renewal is asked for, as nobody saw it earlier. Once it is over, it
+ * stays so: setting a clock back brings no time back.
+ */
+export class Term {
+  readonly #lastsMs: number;
+  readonly #sinceAskedMs: () => number;
+  #isOver = false;
+
+  /** Begins now. */
+  constructor(clock: Clock, { renewDeadlineMs }: Pick<LeaseTimes, 'renewDeadlineMs'>) {
+    this.#lastsMs = renewDeadlineMs;
+    this.#sinceAskedMs = stopwatch(clock);
+  }
+
+  /** How much of it is left; 0: it is over. */
+  get remainingMs(): number {
+    const remainingMs = this.#lastsMs - this.#sinceAskedMs();
+    this.#isOver ||= remainingMs <= 0;
+    return this.#isOver ? 0 : remainingMs;
+  }
+}
 
 /** Returns how long an attempt to renew may take, so that time is left for another, on a new connection. `remainingMs`: 0 if it is no holder. */
 export function renewLimitMs(renewDeadlineMs: number, remainingMs: number): number {

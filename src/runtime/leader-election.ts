@@ -16,7 +16,6 @@
 
 import { type Clock, sleep } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { stopwatch } from '../base/stopwatch.ts';
 import { withTimeout } from '../base/with-timeout.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../kube/api.ts';
 import {
@@ -33,6 +32,7 @@ import {
   problemOf,
   renewLimitMs,
   renewPauseMs,
+  Term,
 } from '../kube/lease.ts';
 import { microTime } from '../kube/object.ts';
 import { type ReflectorEvent, runReflector } from './reflector.ts';
@@ -57,10 +57,10 @@ export interface LeaderCallbacks {
   onStoppedLeading(): void;
 }
 
-/** The Lease is ours in this version. Its time counts from when the write was asked for, as nobody saw it earlier. */
+/** The Lease is ours in this version. */
 interface Hold {
   readonly resourceVersion: string;
-  readonly sinceAskedMs: () => number;
+  readonly term: Term;
 }
 
 /** One candidate, as above. */
@@ -89,7 +89,7 @@ export class LeaderElector {
    */
   async run(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<void> {
     await this.#acquire(signal);
-    if (this.#hold === undefined) return;
+    if (!this.isLeader()) return;
     const lost = new AbortController();
     const ended = new AbortController();
     const work = callbacks.onStartedLeading(AbortSignal.any([signal, lost.signal])).finally(() => ended.abort());
@@ -161,28 +161,22 @@ export class LeaderElector {
   }
 
   #remainingMs(): number {
-    if (this.#hold === undefined) return 0;
-    const remainingMs = this.#options.renewDeadlineMs - this.#hold.sinceAskedMs();
-    // For good: setting a clock back brings no time back.
-    if (remainingMs <= 0) this.#hold = undefined;
-    return Math.max(0, remainingMs);
+    return this.#hold?.term.remainingMs ?? 0;
   }
 
   /** Takes the Lease if nobody holds it; otherwise returns undefined. */
   async #take(signal: AbortSignal): Promise<Hold | undefined> {
     const { api, clock, namespace, name, identity } = this.#options;
     const lease = await api.get(LEASES, { namespace, name }, signal);
-    const [sinceAskedMs, askedAt] = [stopwatch(clock), clock.monotonic()];
-    if (lease === undefined) {
-      if (askedAt < this.#see(undefined)) return undefined;
-      const spec = { ...this.#record(), acquireTime: microTime(clock.now()), leaseTransitions: 0 };
-      return held(await api.create(LEASES, namespace, newLease(name, spec), signal), sinceAskedMs);
-    }
-    const spec = leaseSpecOf(lease);
-    const ours = spec.holderIdentity === identity;
-    if (!ours && askedAt < this.#see(lease)) return undefined;
-    const transition = { acquireTime: microTime(clock.now()), leaseTransitions: (spec.leaseTransitions ?? 0) + 1 };
-    return this.#write(lease.metadata.resourceVersion, { ...this.#record(), ...(ours ? {} : transition) }, signal);
+    const spec = lease && leaseSpecOf(lease);
+    const isOurs = spec?.holderIdentity === identity;
+    if (!isOurs && clock.monotonic() < this.#see(lease)) return undefined;
+    const leaseTransitions = spec === undefined ? 0 : (spec.leaseTransitions ?? 0) + 1;
+    const transition = { acquireTime: microTime(clock.now()), leaseTransitions };
+    const record = { ...this.#record(), ...(isOurs ? {} : transition) };
+    if (lease !== undefined) return this.#write(lease.metadata.resourceVersion, record, signal);
+    const term = new Term(clock, this.#options);
+    return held(await api.create(LEASES, namespace, newLease(name, record), signal), term);
   }
 
   /** Writes the record into the Lease, whatever its version by now. 'lost': it is no longer ours. */
@@ -202,9 +196,9 @@ export class LeaderElector {
 
   async #write(resourceVersion: string, spec: object, signal: AbortSignal): Promise<Hold> {
     const { api, clock, namespace, name } = this.#options;
-    const sinceAskedMs = stopwatch(clock);
+    const term = new Term(clock, this.#options);
     const patch = { metadata: { resourceVersion }, spec };
-    return held(await api.patch(LEASES, { namespace, name }, patch, undefined, signal), sinceAskedMs);
+    return held(await api.patch(LEASES, { namespace, name }, patch, undefined, signal), term);
   }
 
   /** Gives the Lease back, so that the next holder need not wait. If that fails, the Lease runs out. */
@@ -230,6 +224,6 @@ export class LeaderElector {
   }
 }
 
-function held(lease: AnyObject, sinceAskedMs: Hold['sinceAskedMs']): Hold {
-  return { resourceVersion: lease.metadata.resourceVersion, sinceAskedMs };
+function held(lease: AnyObject, term: Term): Hold {
+  return { resourceVersion: lease.metadata.resourceVersion, term };
 }

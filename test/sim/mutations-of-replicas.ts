@@ -53,8 +53,8 @@ export const OF_REPLICAS: readonly Mutation[] = [
     changes: [
       [
         MEMBERSHIP,
-        'this.#over ||= this.#standing.sinceAskedMs() >= this.#options.renewDeadlineMs;',
-        'this.#over ||= this.#standing.sinceAskedMs() < -this.#options.renewDeadlineMs * 1e9;',
+        'return this.#remainingMs() > 0 && !this.#lost;',
+        'return this.#standing !== undefined && !this.#lost;',
       ],
     ],
     hunt: ['two-spaces replicas=2 shards 1:freeze', 'two-spaces replicas=2 shards'],

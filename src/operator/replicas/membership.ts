@@ -14,7 +14,6 @@
 
 import { type Clock, sleep } from '../../base/clock.ts';
 import { REPLICA_LEASE_PREFIX } from '../../base/lease-names.ts';
-import { stopwatch } from '../../base/stopwatch.ts';
 import { withTimeout } from '../../base/with-timeout.ts';
 import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../../kube/api.ts';
 import {
@@ -28,6 +27,7 @@ import {
   newLease,
   renewLimitMs,
   renewPauseMs,
+  Term,
 } from '../../kube/lease.ts';
 import { HELD, MEMBERS, type Other, Others, REPLICAS } from './others.ts';
 import { Owners, type View } from './owners.ts';
@@ -58,7 +58,7 @@ export interface MembershipOptions extends Partial<LeaseTimes> {
 interface Standing {
   readonly view: View;
   readonly others: readonly Other[];
-  readonly sinceAskedMs: () => number;
+  readonly term: Term;
 }
 
 /** One replica, as above. */
@@ -76,8 +76,6 @@ export class Membership {
   #resourceVersion = '';
   /** This replica has acted, or might have, while the replicas held the single leader's Lease. */
   #hasShared = false;
-  /** A clock, which may have been set back since, showed that membership is over; until the next renewal. */
-  #over = false;
   #lost = false;
 
   constructor(options: MembershipOptions) {
@@ -107,9 +105,7 @@ export class Membership {
 
   /** Reports whether running work may still change anything. Ask before each effect. */
   isMember(): boolean {
-    if (this.#standing === undefined || this.#lost) return false;
-    this.#over ||= this.#standing.sinceAskedMs() >= this.#options.renewDeadlineMs;
-    return !this.#over;
+    return this.#remainingMs() > 0 && !this.#lost;
   }
 
   /**
@@ -147,8 +143,7 @@ export class Membership {
 
   /** How much longer it may act if it does not renew; 0 if it may not. */
   #remainingMs(): number {
-    const remainingMs = this.#options.renewDeadlineMs - (this.#standing?.sinceAskedMs() ?? Number.POSITIVE_INFINITY);
-    return Math.max(0, remainingMs);
+    return this.#standing?.term.remainingMs ?? 0;
   }
 
   async #giveBack(): Promise<void> {
@@ -193,7 +188,7 @@ export class Membership {
     const { clock, identity, onChange } = this.#options;
     const view = this.#coming ?? this.#standing?.view;
     if (view === undefined) return;
-    const sinceAskedMs = stopwatch(clock);
+    const term = new Term(clock, this.#options);
     const [isShared, others] = await Promise.all([
       this.#share(limit),
       this.#publish(this.#record(), view, limit).then(() => this.#others.look(limit)),
@@ -207,8 +202,7 @@ export class Membership {
     // The leader has given its Lease back since, and another process may have taken it.
     if (!isShared && !others.some((other) => other.isLeader)) return;
     this.#hasShared = isShared;
-    this.#standing = { view, others, sinceAskedMs };
-    this.#over = false;
+    this.#standing = { view, others, term };
     const next = viewOf(identity, others);
     this.#coming = next.join() === view.join() ? undefined : next;
     this.#soon ||= this.#coming !== undefined;
