@@ -111,3 +111,18 @@ test('renewed() tries what cannot be read no more often than what can, unless th
   await expect(authorize(true)).rejects.toThrow('The plugin failed');
   expect(reads).toBe(3);
 });
+
+test('renewed() goes on with a login that is not refused while the plugin hangs, and uses what it gives in the end', async () => {
+  const clock = virtualClock();
+  const reads: ((login: Record<string, string>) => void)[] = [];
+  const read = () => new Promise<Record<string, string>>((resolve) => reads.push(resolve));
+  const authorize = renewed(clock, { authorization: 'first' }, read);
+  await clock.advance(31_000);
+  const waiting = authorize(false);
+  await clock.advance(5_000);
+  expect(await waiting).toEqual({ authorization: 'first' });
+  expect(await authorize(false)).toEqual({ authorization: 'first' });
+  reads[0]?.({ authorization: 'second' });
+  await clock.settle();
+  expect([await authorize(false), reads.length]).toEqual([{ authorization: 'second' }, 1]);
+});

@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { SingleFlight } from '../../base/single-flight.ts';
+import { withTimeout } from '../../base/with-timeout.ts';
 import type { KubeConnection } from './connection.ts';
 
 /** Where the kubelet puts a pod's service account. */
@@ -38,12 +39,14 @@ export async function loadPodConnection(
 
 /** How long a login is used before the next attempt to read it: the kubelet renews token files, and a plugin takes time. */
 const AUTHORIZATION_AGE_MS = 30_000;
+/** How long requests wait for a login to be read again that nobody has refused: a plugin may hang, and the old login may still be good. */
+const PATIENCE_MS = 5_000;
 
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Returns what `read` gave last, read again when it is old or when the server refused it, which `read` is told. If that fails, the old
- * login is kept, as it may still be good; but rejects as `read` did if the server has refused it.
+ * Returns what `read` gave last, read again when it is old or when the server refused it, which `read` is told. If that fails or takes long,
+ * the old login is kept, as it may still be good; but one that the server has refused is waited for, and rejects as `read` did.
  */
 export function renewed(
   clock: Clock,
@@ -54,10 +57,13 @@ export function renewed(
   const reading = { old: new SingleFlight<Headers>(), refused: new SingleFlight<Headers>() };
   let headers = initial;
   let triedAt = clock.monotonic();
+  const readAgain = async (refused: boolean) => {
+    headers = await reading[refused ? 'refused' : 'old'].run(() => read(refused));
+  };
   return async (renew) => {
     if (renew || clock.monotonic() - triedAt > AUTHORIZATION_AGE_MS) {
       try {
-        headers = await reading[renew ? 'refused' : 'old'].run(() => read(renew));
+        await (renew ? readAgain(true) : withTimeout(clock, PATIENCE_MS, () => readAgain(false)));
         triedAt = clock.monotonic();
       } catch (error) {
         // A refused login is read again as soon as possible.
