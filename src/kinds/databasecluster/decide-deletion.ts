@@ -38,8 +38,8 @@ export function decideDeletion(
   nowMs: number,
 ): ClusterDecision {
   const end = decideEnd(subject, observation, nowMs);
-  const isHeld = isPaused(subject.metadata) && !subject.spec.deletionProtection;
-  return observation.space === 'seen' && isHeld ? staysFor(subject, observation, end, nowMs) : end;
+  const mayWait = observation.space === 'seen' && isPaused(subject.metadata) && !subject.spec.deletionProtection;
+  return mayWait ? whilePaused(subject, observation, end, nowMs) : end;
 }
 
 function decideEnd(subject: ClusterSubject, observation: ClusterObservation, nowMs: number): ClusterDecision {
@@ -96,9 +96,10 @@ function stays(
   return { ...login, conditions: told, prevails: true, status: { ...status, ...login.status } };
 }
 
-/** Likewise while it is paused; `end`: what is done once it no longer is, and said until then. */
-function staysFor(subject: ClusterSubject, seen: SpaceSeen, end: ClusterDecision, nowMs: number): ClusterDecision {
-  if ((end.steps ?? []).length === 0 && !end.release) return end;
+/** The cluster stays while its object is paused. The runtime carries out no step of `end`, and tells which there would be. */
+function whilePaused(subject: ClusterSubject, seen: SpaceSeen, end: ClusterDecision, nowMs: number): ClusterDecision {
+  const doesNothing = (end.steps ?? []).length === 0 && !end.release;
+  if (doesNothing) return end;
   const { conditions, status, retry, requeueAfterMs } = stays(subject, seen, [], nowMs);
   return { ...(retry && { retry }), requeueAfterMs, ...end, conditions, status: { ...status, ...end.status } };
 }

@@ -160,7 +160,7 @@ async function loginOf(
     cluster === undefined ||
     cluster.status !== 'running' ||
     isEnding(subject, connection) ||
-    world.memory.namespaceEnds.elapsedMs(subject, world.clock.monotonic()) !== undefined ||
+    world.memory.inEndingNamespace.has(subject.key) ||
     status.createdAt === undefined ||
     !isSame(subject, cluster) ||
     isOnlyObserved(subject) ||

@@ -89,8 +89,8 @@ export class ClusterMemory {
   readonly ahead = new Elapsed();
   /** For how long its space has waited for its first look. */
   readonly waiting = new Elapsed();
-  /** Since when it is known that nothing can be created for the object any more, as its namespace is being deleted, too. */
-  readonly namespaceEnds = new Elapsed();
+  /** Objects for which nothing can be created any more, as their namespace is being deleted, too. */
+  readonly inEndingNamespace = new Set<ObjectKey>();
   /** For how long the object has been going. */
   readonly going = new Elapsed();
   /** For how long there has been another Secret beside the one that the login was verified in. */
@@ -176,7 +176,7 @@ export class ClusterMemory {
     this.absences.forget(key);
     this.ahead.forget(key);
     this.waiting.forget(key);
-    this.namespaceEnds.forget(key);
+    this.inEndingNamespace.delete(key);
     this.going.forget(key);
     this.left.forget(key);
     this.sourceLogins.forget(key);

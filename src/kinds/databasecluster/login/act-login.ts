@@ -94,7 +94,7 @@ export async function preparePassword(
   } catch (error) {
     // The Secret went with its namespace, and the cluster's object waits there for something else.
     if (!subject.deleting || !isNamespaceTerminating(error)) throw error;
-    world.memory.namespaceEnds.begin(subject, world.clock.monotonic());
+    world.memory.inEndingNamespace.add(subject.key);
     return undefined;
   }
   tries.prepared(subject.key, { username: login.username, password: nextPassword });
