@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { HttpError, withheld } from '../base/transport.ts';
 import { EVENTS, KubeError } from '../kube/api.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { retrying } from '../kube/summary.ts';
@@ -207,4 +208,66 @@ test('EventRecorder reports what it cannot write and for which object, goes on, 
   await record('True', 'Running');
   expect(failures).toEqual([{ error: refused, object: anObject() }]);
   expect(told()).toHaveLength(1);
+});
+
+const LOST = new HttpError('lost', 'The connection broke');
+
+test.each([
+  { how: 'is lost on its way', error: new HttpError('unreachable', 'Nobody is there') },
+  { how: 'is told to wait', error: new KubeError('too many requests', { status: 429, retryAfterMs: 1_000 }) },
+])('EventRecorder sends an Event again that $how, and then those that waited behind it', async ({ error }) => {
+  const { record, api, told, failures, clock } = aRecorder();
+  const create = api.create.bind(api);
+  Object.assign(api, { create: () => Promise.reject(error) });
+  await record('False', 'CloudUnreachable');
+  await record('True', 'Running', anObject('b'));
+  await clock.advance(10_000);
+  Object.assign(api, { create });
+  await clock.advance(10_000);
+  expect([told().map(({ reason }) => reason), failures]).toEqual([['CloudUnreachable', 'Running'], []]);
+});
+
+test('EventRecorder writes an Event once if it arrived and only the answer was lost', async () => {
+  const { record, api, told, failures, clock } = aRecorder();
+  const create = api.create.bind(api);
+  Object.assign(api, {
+    create: async (...given: Parameters<typeof create>) => {
+      await create(...given);
+      throw LOST;
+    },
+  });
+  await record('True', 'Running');
+  await clock.advance(10_000);
+  expect([told().length, failures]).toEqual([1, []]);
+});
+
+test.each([
+  { what: 'refused', error: new KubeError('failed calling webhook', { status: 500 }), requests: 1 },
+  { what: 'held back by the fence', error: withheld('another process may lead by now'), requests: 1 },
+  { what: 'lost again and again', error: LOST, requests: 12 },
+])('EventRecorder gives an Event up that is $what after so many requests: $requests', async ({ error, requests }) => {
+  const { record, api, failures, clock } = aRecorder();
+  let sent = 0;
+  const create = () => {
+    sent++;
+    return Promise.reject(error);
+  };
+  Object.assign(api, { create });
+  await record('True', 'Running');
+  await clock.advance(600_000);
+  expect([sent, failures]).toEqual([requests, [{ error, object: anObject() }]]);
+});
+
+test('EventRecorder sends nothing again once it is asked to end', async () => {
+  const { record, recorder, api, failures } = aRecorder();
+  let sent = 0;
+  const create = () => {
+    sent++;
+    return Promise.reject(LOST);
+  };
+  Object.assign(api, { create });
+  await record('True', 'Running');
+  await record('True', 'Running', anObject('b'));
+  await recorder.written();
+  expect([sent, failures.length]).toEqual([3, 2]);
 });

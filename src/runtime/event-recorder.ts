@@ -3,20 +3,23 @@
  * - Deduplicated: a repeat of an Event from the last six minutes is counted in that Event's series.
  * - Bounded: an object gets 25 Events about Ready, then one every five minutes, and as many for each other reason. One Event is sent at a
  *   time, and a thousand may wait. If an Event is dropped, the object's conditions still show what became of Ready.
+ * - Sent again if it may not have arrived, or was told to wait, until the process ends.
  */
 
 import type { Clock } from '../base/clock.ts';
+import { Buckets } from '../base/collections/buckets.ts';
 import { Recent } from '../base/collections/recent.ts';
 import type { Random } from '../base/random.ts';
 import { EVENTS, isNamespaceTerminating, isNotFound, type KubeApi } from '../kube/api.ts';
 import { type EventReport, eventNameFor, newEvent, noteOf } from '../kube/event.ts';
 import { type KubeObject, microTime } from '../kube/object.ts';
+import { untilArrived } from '../kube/retry.ts';
 
 /** Reports changes of state to people: `kubectl describe` and `kubectl events` show them. */
 export interface EventRecorder {
   /** Records what Ready has become or, `besides`, something else with Events of its own. Returns at once; a failed write is only logged. */
   record(object: KubeObject, ready: EventReport, besides?: boolean): void;
-  /** Resolves when all that was recorded so far is written, or has failed. */
+  /** Resolves when all that was recorded so far is written, or has failed. From now on nothing is sent again. */
   written(): Promise<void>;
 }
 
@@ -38,24 +41,22 @@ const REMEMBERED = 4_096;
 /** Returns a recorder, as above. Events are written in the background, one after the other. */
 export function createEventRecorder({ api, clock, random, instance, onFailure }: EventRecorderOptions): EventRecorder {
   const series = new Recent<string, { readonly name: string; readonly count: number; readonly at: number }>(REMEMBERED);
-  /** By uid, and by reason if recorded `besides`: when the object has its whole burst again. */
-  const fullAt = new Recent<string, number>(REMEMBERED);
+  /** By uid, and by reason if recorded `besides`. */
+  const spam = new Buckets({ clock, intervalMs: REFILL_MS, burst: BURST - 1 });
+  const end = new AbortController();
   let waiting = 0;
   let last = Promise.resolve();
 
-  const takeToken = (of: string): boolean => {
-    const now = clock.monotonic();
-    const next = Math.max(fullAt.peek(of) ?? now, now) + REFILL_MS;
-    if (next - now > BURST * REFILL_MS) return false;
-    fullAt.set(of, next);
-    return true;
-  };
-
   return {
-    written: () => last,
+    written() {
+      end.abort();
+      return last;
+    },
     record(object, told, besides = false) {
       const { namespace = 'default', uid } = object.metadata;
-      if (waiting > MAX_WAITING || !takeToken(besides ? `${uid} ${told.reason}` : uid)) return;
+      const about = besides ? `${uid} ${told.reason}` : uid;
+      if (waiting > MAX_WAITING || spam.waitMs(about) > 0) return;
+      spam.take(about);
       const key = JSON.stringify([uid, told.status, told.reason, noteOf(told.message)]);
       const time = microTime(clock.now());
       const now = clock.monotonic();
@@ -71,8 +72,8 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
       last = last.then(async () => {
         try {
           // The first Event of a series expires after an hour, or may never have been written.
-          if (!repeats) await create();
-          else await countUp().catch((error: unknown) => (isNotFound(error) ? create() : Promise.reject(error)));
+          const orCreate = (error: unknown) => (isNotFound(error) ? create() : Promise.reject(error));
+          await untilArrived(repeats ? () => countUp().catch(orCreate) : create, { clock, random }, end.signal);
         } catch (error) {
           if (!isNamespaceTerminating(error)) onFailure(error, object);
         } finally {
