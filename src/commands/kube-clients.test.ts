@@ -31,3 +31,10 @@ test('A Lease is renewed while all other requests wait for an answer that does n
   for (let count = 0; count < 200; count++) api.get(SECRETS, ref, stop.signal).catch(() => {});
   expect(await leases.patch(LEASES, ref, {})).toMatchObject({ metadata });
 });
+
+test('Certificates that cannot be read are what the error names', () => {
+  const tls = { ca: () => 'no certificate', cert: () => 'none either', key: () => 'nor a key' };
+  const connection = { server: 'https://api.test', namespace: 'shop', inPod: false, tls, authorize: async () => ({}) };
+  const create = () => createKubeClients(connection, { userAgent: 'mooring/test' }, 8);
+  expect(create).toThrow(/^The certificates or the key for the API server cannot be used: /);
+});

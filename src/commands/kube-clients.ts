@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.ts';
 import type { HttpTransport } from '../base/transport.ts';
 import { createUndiciTransport } from '../http/undici-transport.ts';
 import type { KubeApi } from '../kube/api.ts';
@@ -22,7 +23,14 @@ export interface KubeClients {
 
 /** `watches`: how many run at once, each of which keeps a connection for itself. */
 export function createKubeClients(connection: KubeConnection, given: Given, watches: number): KubeClients {
-  const transportWith = (connections: number) => createUndiciTransport({ ...connection.tls, connections });
+  const transportWith = (connections: number) => {
+    try {
+      return createUndiciTransport({ ...connection.tls, connections });
+    } catch (error) {
+      const message = `The certificates or the key for the API server cannot be used: ${messageOf(error)}`;
+      throw new Error(message, { cause: error });
+    }
+  };
   const [all, own] = [transportWith(CONNECTIONS + watches), transportWith(LEASE_CONNECTIONS)];
   const { server, authorize } = connection;
   return {

@@ -21,6 +21,16 @@ describe('documentsIn()', () => {
     });
   });
 
+  it.each(['*canary', '!canary', '!!canary x', '!<canary> x', '!a!canary x', '"canary'])(
+    'shows nothing of a text that is no YAML, such as the password %s',
+    (password) => {
+      const { problems } = read(`${OURS}---\nkind: Secret\nstringData:\n  password: ${password}\n`);
+      expect(problems).toEqual([
+        expect.stringMatching(/^a\.yaml, document 2: is not YAML: (?!.*canary).* \(line \d+\)$/),
+      ]);
+    },
+  );
+
   it('reads YAML as kubectl does: merged mappings, and yes and on for true', () => {
     const text = `${OURS}spec: {all: &all {a: yes, b: On, c: n}, <<: *all, b: 'on'}\n`;
     expect(documentsIn('a.yaml', text)).toMatchObject({

@@ -9,12 +9,12 @@ import {
   loadAll,
   mergeTag,
   NOT_RESOLVED,
-  YAMLException,
 } from 'js-yaml';
 import { messageOf } from '../base/errors.ts';
 import { API_VERSION, GROUP, isOfGroup } from '../base/group.ts';
 import { isRecord, recordOf } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
+import { yamlProblem } from '../base/yaml-problem.ts';
 import { definitions } from '../kinds/definitions.ts';
 import { CONFIG_MAPS, NAMESPACES, type Resource, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
@@ -167,9 +167,8 @@ function sourcesIn(text: string): readonly { readonly source: string; readonly l
 }
 
 function syntaxError(error: unknown, line: number): string {
-  if (!(error instanceof YAMLException)) return messageOf(error);
-  const { reason, mark } = error;
-  return `${reason} (line ${line + (mark?.line ?? 0) + 1})`;
+  const problem = yamlProblem(error);
+  return problem === undefined ? messageOf(error) : `${problem.reason} (line ${line + problem.line + 1})`;
 }
 
 function itemsOf(value: unknown, where: string): readonly { readonly value: unknown; readonly where: string }[] {

@@ -99,8 +99,21 @@ test('loadKubeConnection() skips an empty file, as kubectl does, and shows no li
     const { server } = await loadKubeConnection(virtualClock(), [empty, path].join(delimiter));
     expect(server).toBe('https://api.test:6443');
     await expect(loadKubeConnection(virtualClock(), empty)).rejects.toThrow(/empty names no current cluster$/);
-    await writeFile(path, 'users: [{name: me, user: {token: canary\n');
-    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/^Kubeconfig \S+ cannot be read: [^\n]+$/);
+    for (const token of ['canary\n', '*canary\n', '!canary\n', '!!canary x', '!a!canary x']) {
+      await writeFile(path, `users: [{name: me, user: {token: ${token}`);
+      const loaded = loadKubeConnection(virtualClock(), path);
+      await expect(loaded).rejects.toThrow(/^Kubeconfig \S+ cannot be read: (?!.*canary)[^\n]+ \(line \d\)$/);
+    }
+  });
+});
+
+test('loadKubeConnection() leaves out a login in the URL of the server, and says so if that is no URL', async () => {
+  await withKubeconfig({ cluster: { server: 'https://me:canary@api.test:6443' } }, async (path) => {
+    expect((await loadKubeConnection(virtualClock(), path)).server).toBe('https://api.test:6443/');
+  });
+  await withKubeconfig({ cluster: { server: 'https://me:canary@api.test:x' } }, async (path) => {
+    const loaded = loadKubeConnection(virtualClock(), path);
+    await expect(loaded).rejects.toThrow(/^The server in kubeconfig \S+ is not a URL: (?!.*canary)/);
   });
 });
 

@@ -47,7 +47,8 @@ async function loadFileConnection(
   };
   let { config, tokenFiles } = load();
   const cluster = currentCluster(config, source);
-  const proxy = proxyFor(cluster.server, cluster.proxyUrl, process.env);
+  const server = serverOf(cluster.server, source);
+  const proxy = proxyFor(server, cluster.proxyUrl, process.env);
   const readOptions = async (refused = false) => {
     // A login that was refused may still be in the library's cache, which knows nothing of refusals.
     if (refused) ({ config, tokenFiles } = load());
@@ -66,7 +67,7 @@ async function loadFileConnection(
     return toHeaders(options);
   };
   return {
-    server: cluster.server,
+    server,
     inPod: false,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
     tls: {
@@ -110,6 +111,18 @@ function currentCluster(config: Kubeconfig['config'], source: string) {
     throw new Error(`Context "${context}" of kubeconfig ${source} names user "${user}": there is none`);
   }
   return cluster;
+}
+
+/** Returns the URL without a login, which nothing sends: it would be logged with the URL. */
+function serverOf(server: string, source: string): string {
+  const url = URL.parse(server);
+  if (url === null)
+    throw new Error(
+      `The server in kubeconfig ${source} is not a URL: write one such as https://kubernetes.example.com:6443`,
+    );
+  if (url.username === '' && url.password === '') return server;
+  [url.username, url.password] = ['', ''];
+  return url.href;
 }
 
 /** Returns where kubectl looks if no file is named; undefined if there is none. */

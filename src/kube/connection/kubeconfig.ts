@@ -5,6 +5,7 @@ import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { load as loadYaml } from 'js-yaml';
 import { z } from 'zod';
 import { messageOf } from '../../base/errors.ts';
+import { yamlProblem } from '../../base/yaml-problem.ts';
 
 export interface Kubeconfig {
   readonly config: KubeConfig;
@@ -48,9 +49,9 @@ function addFile(config: KubeConfig, { tokenFiles, unsent }: UserFields, path: s
     file.makePathsAbsolute(dirname(path));
     users = withUsers.parse(loadYaml(text)).users;
   } catch (error) {
-    // The lines after the first show what is in the file, such as a token.
-    const [problem] = messageOf(error).split('\n');
-    throw new Error(`Kubeconfig ${path} cannot be read: ${problem}`);
+    const problem = yamlProblem(error);
+    const why = problem === undefined ? messageOf(error) : `${problem.reason} (line ${problem.line + 1})`;
+    throw new Error(`Kubeconfig ${path} cannot be read: ${why}`);
   }
   const isNew = (known: readonly { readonly name: string }[] | undefined) => (each: { readonly name: string }) =>
     known?.some(({ name }) => name === each.name) !== true;
