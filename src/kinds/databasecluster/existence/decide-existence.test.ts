@@ -209,11 +209,20 @@ const cases: readonly Case[] = [
     thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [] },
   },
   {
-    name: 'treats no cluster as its own that is unlike what was asked for',
+    name: 'treats a cluster as its own that is older than the call only by the clock of the cloud',
     given: aCluster().announced(),
-    seen: foreign.cluster({ region: 'us-east1' }),
-    thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [] },
+    seen: anObservation().cluster({ createdAt: CREATED_MS - 4 * MINUTE }),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { createdAt: new Date(CREATED_MS - 4 * MINUTE).toISOString(), operation: null },
   },
+  ...[{ provider: 'aws' }, { region: 'us-east1' }, { serverCount: 3 }, { isFree: true }, { version: '3.4.0' }].map(
+    (other): Case => ({
+      name: `treats no cluster as its own that is unlike what was asked for: ${JSON.stringify(other)}`,
+      given: aCluster().announced(),
+      seen: foreign.cluster(other),
+      thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [] },
+    }),
+  ),
   {
     name: 'leaves a foreign cluster alone',
     given: aCluster(),
