@@ -62,6 +62,14 @@ describe("a cluster's admin Secret", () => {
     await bench.settle();
     expect(bench.ready()).toBe('False SecretNotOurs');
     expect(bench.secret('orders-admin')).toEqual(before);
+    // Nor if somebody makes the user its owner, which says more than a label.
+    const ownerReferences = [
+      { apiVersion: 'mooring.dev/v1alpha1', kind: 'DatabaseUser', name: 'app', uid: bench.object()?.metadata.uid },
+    ];
+    await bench.editSecret('orders-admin', { metadata: { ownerReferences } });
+    await bench.settle();
+    expect(bench.ready()).toBe('False SecretNotOurs');
+    expect(bench.secret('orders-admin')).toEqual(before);
     expect(bench.users()).not.toContain('app');
     await bench.cluster.pass();
     expect(bench.cluster.ready()).toBe('True Running');

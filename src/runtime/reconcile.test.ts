@@ -158,6 +158,17 @@ test('reconcile() releases an abandoned object without looking outside', async (
   expect([toy.exists(), toy.log]).toEqual([false, ['untold Abandoned']]);
 });
 
+test.each(['false', '', 'True'])(
+  'reconcile() does not abandon an object that is annotated abandon="%s"',
+  async (abandon) => {
+    const toy = aToy({ decide: () => ({ conditions: READY }) });
+    await toy.create({ finalizers: ['mooring.dev/toy'], annotations: { [ABANDON]: abandon }, status: { size: 1 } });
+    await toy.markDeleted();
+    await toy.reconcile();
+    expect(toy.exists()).toBe(true);
+  },
+);
+
 test('reconcile() ignores the annotation on an object that is not being deleted', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, hold: true }) });
   await toy.create({ annotations: { [ABANDON]: 'true' } });
