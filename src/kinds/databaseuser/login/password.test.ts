@@ -261,6 +261,20 @@ describe('a step that comes late', () => {
     expect(bench.secret()).toMatchObject({ nextPassword });
   });
 
+  it("leaves a coming password alone that the server may have taken, though a person's own is to follow", async () => {
+    const bench = await readyUserBench();
+    await bench.putSecret('mine', { password: 'my own' });
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.pass();
+    const { nextPassword } = bench.secret() ?? {};
+    bench.cluster.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'lostAnswer', times: 1 });
+    await bench.pass();
+    expect(bench.works(nextPassword)).toBe(true);
+    await bench.edit({ passwordSecretRef: { name: 'mine' } });
+    await bench.act({ do: 'PrepareNext' });
+    expect(bench.secret()).toMatchObject({ nextPassword });
+  });
+
   it('does nothing to a cluster other than the one that the decision was about', async () => {
     const bench = await readyUserBench();
     const on = { username: 'app', identity: 'another' };
