@@ -265,6 +265,18 @@ describe('A cluster that has vanished is not mistaken for', () => {
     expect(clusterNamed(bench.simulator, 'other')).toEqual(before);
   });
 
+  it('one of the same second that is first shown when it is gone, which is reported', async () => {
+    const bench = await withTwins([], false, { deletionPolicy: 'Delete' });
+    const { createdAt } = clusterNamed(bench.simulator, 'orders') ?? {};
+    bench.simulator.deployForeign({ id: 'other', version: '3.5.0' });
+    for (const cluster of bench.simulator.clusters()) Object.assign(cluster, { createdAt, rendered: undefined });
+    const before = clusterNamed(bench.simulator, 'other');
+    await vanished(bench);
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).toMatch(/there is "other", created at the same time: .* set clusterID: other/);
+    expect(clusterNamed(bench.simulator, 'other')).toEqual(before);
+  });
+
   it.each([true, false])('one created at the same moment (in ms: %s) after its own was destroyed', async (precise) => {
     const bench = await withTwins([{ id: 'other' }], precise, { deletionPolicy: 'Delete' });
     const before = clusterNamed(bench.simulator, 'other');
