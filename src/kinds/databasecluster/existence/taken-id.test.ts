@@ -51,6 +51,19 @@ describe('A DatabaseCluster whose id another cluster has', () => {
     await bench.until('False ClusterIDInUse');
   });
 
+  it('does not treat that one as its own clone, even if the process ends right after it found the id taken', async () => {
+    const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' } } });
+    bench.simulator.deployForeign({ id: 'source' });
+    await list(bench);
+    while (bench.status().operation === undefined) await bench.pass();
+    bench.simulator.deployForeign({ id: 'orders' });
+    await bench.pass();
+    await bench.restart();
+    await list(bench);
+    await bench.until('False ClusterIDInUse');
+    expect(bench.calls).not.toContain('clone');
+  });
+
   it('is reported with the words of the cloud if there is none, as those may be about something else', async () => {
     const bench = await kindBench();
     bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'errorBefore', status: 409 });
