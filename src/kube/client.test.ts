@@ -196,6 +196,25 @@ test('The client hides the passwords in a Secret that a webhook repeats when it 
   }
 });
 
+test('The client hides its token that something in front of the API server repeats', async () => {
+  const token = 'eyJhbGciOiJSUzI1NiJ9.canary/of+the=token';
+  const repeats = `no session for Bearer ${token}, or ${encodeURIComponent(token)}`;
+  for (const body of [`<p>${repeats}</p>`, { kind: 'Status', message: repeats }]) {
+    const client = createKubeClient({
+      server: 'https://api.test',
+      transport: scriptedTransport(() => ({ status: 403, body })),
+      authorize: async () => ({ authorization: `Bearer ${token}` }),
+      userAgent: 'mooring/test',
+    });
+    const watch = allOf(client.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 }));
+    for (const refused of [client.list(TOYS, {}), client.patch(TOYS, REF, {}), watch]) {
+      const { message } = (await errorOf(refused)) as KubeError;
+      expect(message).toMatch(/no session for Bearer \[redacted\], or/);
+      for (const part of ['canary', 'eyJhb']) expect(message).not.toContain(part);
+    }
+  }
+});
+
 test('The client hides a password that is part of another value of a Secret, such as one of a template', async () => {
   const url = 'jdbc:db://app:correct-horse@db.example.com:8000/orders';
   const data = {

@@ -1,5 +1,5 @@
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, readText } from '../base/transport.ts';
-import { redact } from '../http/redact.ts';
+import { REDACT_WINDOW, redact } from '../http/redact.ts';
 import {
   type AnyObject,
   isNotFound,
@@ -33,6 +33,12 @@ export interface KubeClientOptions {
 }
 
 type KubeRequest = Omit<HttpRequest, 'url'> & TurnOptions & { readonly path: string };
+
+interface Answer {
+  readonly response: HttpResponse;
+  /** The headers that authenticated the request. */
+  readonly sent: readonly string[];
+}
 
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 const REQUEST_TIMEOUTS = { headersMs: 30_000, bodyMs: 30_000, totalMs: 60_000 };
@@ -79,7 +85,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
 
   const { refusal, reachability, fieldManager = 'mooring' } = options;
 
-  async function send(verb: string, resource: Resource, request: KubeRequest): Promise<HttpResponse> {
+  /** Returns the answer, and the token that it may repeat. */
+  async function send(verb: string, resource: Resource, request: KubeRequest): Promise<Answer> {
     const { path, onTurn, ...rest } = request;
     if (onTurn !== undefined)
       onTurn(rest.signal === undefined || reachability === undefined || (await reachability.turn(rest.signal)));
@@ -99,7 +106,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
           await readText(response, MAX_ANSWER_BYTES);
           continue;
         }
-        return response;
+        return { response, sent: Object.values(authorization) };
       } catch (error) {
         if (error instanceof HttpError && error.isUnanswered) reachability?.notReached();
         throw error;
@@ -110,11 +117,11 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   }
 
   async function call(verb: string, resource: Resource, request: KubeRequest) {
-    const response = await send(verb, resource, { timeouts: REQUEST_TIMEOUTS, ...request });
+    const { response, sent } = await send(verb, resource, { timeouts: REQUEST_TIMEOUTS, ...request });
     const text = await readText(response, MAX_ANSWER_BYTES);
     if (response.status >= 200 && response.status < 300) return parseJson(text, verb, resource);
     const shown = resource === SECRETS ? redact(text, secretsIn(request.body)) : text;
-    throw toKubeError(response, shown, `Cannot ${verb} ${resource.plural}`);
+    throw toKubeError(response, withoutToken(shown, response, sent), `Cannot ${verb} ${resource.plural}`);
   }
 
   return {
@@ -164,7 +171,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
         timeoutSeconds: String(watch.timeoutSeconds),
         ...named(watch),
       });
-      const response = await send('watch', resource, {
+      const { response, sent } = await send('watch', resource, {
         method: 'GET',
         path: `${collectionPath(resource, watch.namespace)}?${query}`,
         headers: { accept: watch.metadataOnly ? METADATA_OBJECT : JSON_TYPE },
@@ -173,7 +180,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
         ...given(signal),
       });
       if (response.status !== 200) {
-        throw toKubeError(response, await readText(response, MAX_ANSWER_BYTES), `Cannot watch ${resource.plural}`);
+        const text = withoutToken(await readText(response, MAX_ANSWER_BYTES), response, sent);
+        throw toKubeError(response, text, `Cannot watch ${resource.plural}`);
       }
       for await (const line of readLines(untilSilent(response.body)))
         yield toWatchEvent(parseJson(line, 'watch', resource), resource);
@@ -224,6 +232,21 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       }
     },
   };
+}
+
+/** The usual answers of the API server itself, which repeats no headers. There are many of them, and a search takes time. */
+const ORDINARY: ReadonlySet<number> = new Set([404, 409]);
+
+/** Returns the text without the token: something in front of the API server may repeat the request in its error. */
+function withoutToken(text: string, { status }: HttpResponse, sent: readonly string[]): string {
+  const tokens = sent.map((header) => header.replace(/^(?:Bearer|Basic) /, ''));
+  // A shorter one would match in every second message.
+  return ORDINARY.has(status)
+    ? text
+    : redact(
+        text,
+        tokens.filter(({ length }) => length >= REDACT_WINDOW),
+      );
 }
 
 /** Returns the values in this request that a webhook may repeat when it refuses the Secret. */
