@@ -2,10 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { aCluster, CREATED_AT } from '../../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../../test/support/kind-bench.ts';
 import { clusterNamed, makeUnreadable } from '../../../../test/support/simulator.ts';
+import { SECRETS } from '../../../kube/api.ts';
 import { DATABASE_CLUSTERS } from '../resource.ts';
 import { holdsOwnLogin } from './login-of.ts';
 
 const REF = { namespace: 'shop', name: 'orders' };
+const SECRET = { namespace: 'shop', name: 'orders-admin' };
+
+async function annotationsOf({ kube }: KindBench): Promise<Readonly<Record<string, string>>> {
+  return (await kube.get(SECRETS, SECRET))?.metadata.annotations ?? {};
+}
 
 /** The object is deleted, its cluster stays, and another object of that name is created. */
 async function replaced(bench: KindBench, changes: object): Promise<void> {
@@ -124,6 +130,19 @@ describe('The Secret of a cluster that was released', () => {
     const kept = bench.secret();
     await replaced(bench, { adoptionPolicy: 'IfExists' });
     await bench.until('True Running');
+    expect(bench.secret()).toEqual(kept);
+  });
+
+  it('stays if that cluster is in another place, as this space shows nothing of it', async () => {
+    const bench = await runningBench();
+    const kept = bench.secret();
+    const [createdAt] = (await annotationsOf(bench))['mooring.dev/login-of']?.split(' ') ?? [];
+    const loginOf = `${createdAt} https://elsewhere.test team/space`;
+    await bench.kube.patch(SECRETS, SECRET, { metadata: { annotations: { 'mooring.dev/login-of': loginOf } } });
+    bench.simulator.vanish('orders');
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await replaced(bench, { clusterID: 'orders-2' });
+    await bench.until('False SecretNotOurs');
     expect(bench.secret()).toEqual(kept);
   });
 
