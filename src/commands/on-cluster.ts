@@ -116,7 +116,8 @@ async function connected(
       transport,
       authorize: connection.authorize,
       userAgent: PLUGIN_AGENT,
-      fieldManager: 'kubectl-mooring',
+      // Flux undoes what a manager whose name begins with kubectl has set, such as a pause.
+      fieldManager: 'mooring-plugin',
     });
     const reach = reachOf({ kubeconfig: given('kubeconfig'), context: given('context') });
     return await run({ ...on, api, reach, namespace: given('namespace') ?? connection.namespace });

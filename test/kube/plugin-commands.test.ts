@@ -119,6 +119,11 @@ describe('every command', { timeout: 240_000 }, () => {
     ]);
     await check(desk, [[['resume', whole], 0, /✓/]]);
     await check(desk, [[['pause', whole], 0, /✓ Paused/]]);
+    const shown = await mustKubectl(['get', whole, '-o', 'json', '--show-managed-fields', '-n', desk.namespace]);
+    const { metadata } = JSON.parse(shown) as { metadata: { managedFields: { manager: string; fieldsV1: object }[] } };
+    const pausing = metadata.managedFields.filter(({ fieldsV1 }) => JSON.stringify(fieldsV1).includes('/paused'));
+    // Flux undoes what a manager whose name begins with kubectl has set, which would end the pause.
+    expect(pausing.map(({ manager }) => manager)).toEqual(['mooring-plugin']);
     const current = (await mustKubectl(['config', 'current-context'])).trim();
     const generation = async () => (await desk.get('DatabaseCluster'))?.metadata.generation;
     const before = await generation();
