@@ -34,6 +34,7 @@ describe('a typing error is refused, and named', () => {
     [{ securityContext: { readOnlyRootFileSystem: true } }, "'readOnlyRootFileSystem' not allowed"],
     [{ podSecurityContext: { runAsNonroot: true } }, "'runAsNonroot' not allowed"],
     [{ resources: { limit: {} } }, "'limit' not allowed"],
+    [{ resources: { limits: { memory: '512MB' } } }, "at '/resources/limits/memory': '512MB' does not match pattern"],
     [{ tolerations: [{ operater: 'Exists' }] }, "at '/tolerations/0': additional properties 'operater' not allowed"],
     [{ affinity: { podAffinty: {} } }, "'podAffinty' not allowed"],
     [{ extraEnv: [{ name: 'A', valeu: 'b' }] }, "'valeu' not allowed"],
@@ -200,6 +201,7 @@ describe('contradictions are refused, with what to do', () => {
 
 test.each([
   { extraArgs: ['--kubeconfig=/etc/kubeconfig'] },
+  { resources: { requests: { cpu: '.5', memory: '1e8' }, limits: { cpu: '1500m', memory: '0.5Gi', a: '1E', b: 2 } } },
   { extraEnv: [{ name: 'MOORING_ALLOWED_NETWORKS', value: '10.0.0.0/8' }] },
   { image: { registry: 'ghcr.io/owner', repository: 'localhost:5000/a/moor-ing', tag: 'v1.0_x' } },
   { extraArgs: ['--kubeconfig', '/etc/kubeconfig'] },

@@ -21,6 +21,8 @@ const TIMES = [
   'terminationGracePeriodSeconds',
 ];
 
+const QUANTITY = '^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$';
+
 /** `documents`: path → its OpenAPI document. */
 export function typesOf(documents: ReadonlyMap<string, unknown>): Types {
   const types: Record<string, Schema> = {};
@@ -40,6 +42,8 @@ export function typesOf(documents: ReadonlyMap<string, unknown>): Types {
   // The chart sets what a probe requests; only its times are values.
   const times = Object.fromEntries(TIMES.map((name) => [name, { type: 'integer', minimum: 0 }]));
   types['ProbeTimes'] = { type: 'object', additionalProperties: false, properties: times };
+  // The API server's document has no pattern, and it refuses a Quantity only when the definitions are installed already.
+  types['Quantity'] = { ...types['Quantity'], pattern: QUANTITY };
   return Object.fromEntries(Object.entries(types).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
