@@ -1,9 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import { aCluster } from '../../../../test/support/builders.ts';
+import { aCluster, CREATED_AT } from '../../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../../test/support/simulator.ts';
 import { SECRETS } from '../../../kube/api.ts';
 import { actOnCluster } from '../act.ts';
+import type { ClusterStep } from '../observation.ts';
 import { DATABASE_CLUSTERS } from '../resource.ts';
 
 /** A cluster that existed before its object, which names a Secret with a login of the cluster. */
@@ -63,6 +64,22 @@ describe('The password of a DatabaseCluster', () => {
     expect(nextPassword).toEqual(expect.any(String));
     await prepare();
     expect(bench.secret()).toMatchObject({ nextPassword });
+  });
+
+  it('is given to no other cluster, and to no server if somebody else wrote it, by a step that comes late', async () => {
+    const bench = await runningBench();
+    const { signal } = new AbortController();
+    const act = (step: ClusterStep, status = bench.status()) =>
+      actOnCluster(bench.world(), { ...aCluster().subject, status }, step, signal, () => {});
+    const put = { do: 'PutPassword', id: 'orders', as: 'current' } as const;
+    await act({ do: 'PreparePassword', from: 'current' });
+    const before = bench.secret();
+    const changed = expect.objectContaining({ reason: 'ClusterChanged' });
+    await expect(act(put, { ...bench.status(), createdAt: CREATED_AT })).rejects.toEqual(changed);
+    const nextPassword = Buffer.from('of somebody else').toString('base64');
+    await bench.kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { data: { nextPassword } });
+    await expect(act(put)).rejects.toEqual(changed);
+    expect(bench.simulator.passwordIs('orders', 'admin', before?.['password'] ?? '')).toBe(true);
   });
 
   it('is not prepared for a user that nobody knows, as the session that was held has ended', async () => {
