@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aCluster, CREATED_AT } from '../../../../test/support/builders.ts';
+import { aCloudCluster, aCluster, CREATED_AT } from '../../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../../test/support/kind-bench.ts';
 import { clusterNamed, makeUnreadable } from '../../../../test/support/simulator.ts';
 import { SECRETS } from '../../../kube/api.ts';
@@ -122,6 +122,24 @@ describe('The Secret of a cluster that was released', () => {
       await bench.clock.advance(5_000);
     }
     expect(bench.kube.all(DATABASE_CLUSTERS)).toEqual([]);
+    expect(bench.secret()).toEqual(kept);
+  });
+
+  it('stays also if the object has taken over another cluster, which is destroyed with it', async () => {
+    const bench = await runningBench();
+    const kept = bench.secret();
+    const { machineType, storageSizeGB, version } = aCloudCluster();
+    bench.simulator.deployForeign({ id: 'orders-2', machineType, storageSizeGB, version });
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await replaced(bench, { clusterID: 'orders-2', adoptionPolicy: 'IfExists', deletionPolicy: 'Delete' });
+    await bench.until('False SecretNotOurs');
+    expect(bench.status().createdAt).toBeDefined();
+    bench.kube.remove(DATABASE_CLUSTERS, REF);
+    for (let pass = 0; pass < 20 && bench.kube.all(DATABASE_CLUSTERS).length > 0; pass++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(clusterNamed(bench.simulator, 'orders-2')).toBeUndefined();
     expect(bench.secret()).toEqual(kept);
   });
 
