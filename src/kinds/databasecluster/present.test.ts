@@ -244,6 +244,7 @@ describe('clusterConditions()', () => {
   it.each([
     ['not shown', anObservation().missing()],
     ['another one', foreign],
+    ['there as before', anObservation()],
   ])(
     'does not treat a login as retired that was not tried since the cluster was only observed, when the cluster was %s',
     (_, { seen }) => {
