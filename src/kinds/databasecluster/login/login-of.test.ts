@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aCloudCluster, aCluster, CREATED_AT } from '../../../../test/support/builders.ts';
+import { aCluster, CREATED_AT } from '../../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../../test/support/kind-bench.ts';
 import { clusterNamed, makeUnreadable } from '../../../../test/support/simulator.ts';
 import { SECRETS } from '../../../kube/api.ts';
@@ -8,6 +8,8 @@ import { holdsOwnLogin } from './login-of.ts';
 
 const REF = { namespace: 'shop', name: 'orders' };
 const SECRET = { namespace: 'shop', name: 'orders-admin' };
+/** A cluster of somebody else that the object's spec fits. */
+const LIKE_OURS = { version: '3.5.0', machineType: 'c2d-highcpu-4', storageSizeGB: 100 };
 
 async function annotationsOf({ kube }: KindBench): Promise<Readonly<Record<string, string>>> {
   return (await kube.get(SECRETS, SECRET))?.metadata.annotations ?? {};
@@ -93,12 +95,7 @@ describe('The Secret of a cluster that was released', () => {
     const bench = await runningBench();
     const kept = bench.secret();
     await replaced(bench, { clusterID: 'orders-2', adoptionPolicy: 'IfExists' });
-    bench.simulator.deployForeign({
-      id: 'orders-2',
-      version: '3.5.0',
-      machineType: 'c2d-highcpu-4',
-      storageSizeGB: 100,
-    });
+    bench.simulator.deployForeign({ id: 'orders-2', ...LIKE_OURS });
     const makeReadable = makeUnreadable(bench.simulator, 'orders');
     await bench.restart();
     for (let pass = 0; pass < 20; pass++) {
@@ -128,8 +125,7 @@ describe('The Secret of a cluster that was released', () => {
   it('stays also if the object has taken over another cluster, which is destroyed with it', async () => {
     const bench = await runningBench();
     const kept = bench.secret();
-    const { machineType, storageSizeGB, version } = aCloudCluster();
-    bench.simulator.deployForeign({ id: 'orders-2', machineType, storageSizeGB, version });
+    bench.simulator.deployForeign({ id: 'orders-2', ...LIKE_OURS });
     await bench.world().connections.get('shop/production')?.poller.refresh();
     await replaced(bench, { clusterID: 'orders-2', adoptionPolicy: 'IfExists', deletionPolicy: 'Delete' });
     await bench.until('False SecretNotOurs');
