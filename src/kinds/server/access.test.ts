@@ -134,6 +134,14 @@ describe('the server of a cluster', () => {
     expect(unknown).toMatchObject({ message: expect.stringMatching(/its status lacks servers/) });
   });
 
+  it('is not worked on at a server where its login was not verified', async () => {
+    const { credentials, servers } = running.status as { credentials: Fields; servers: readonly Fields[] };
+    const status = { endpoint: 'https://b.test:1', servers: [{ address: 'b.test:1', status: 'running' }, ...servers] };
+    expect(await look({ cluster: { status } })).toMatchObject({ server: 'waiting', why: 'notReady' });
+    const verified = { ...status, credentials: { ...credentials, endpoint: status.endpoint } };
+    expect(await look({ cluster: { status: verified } })).toMatchObject({ server: 'open', endpoint: status.endpoint });
+  });
+
   const cases: readonly (readonly [string, () => Case, Fields])[] = [
     ['without a cluster', () => ({ cluster: undefined }), { why: 'missing', reason: 'ClusterNotFound' }],
     [
