@@ -59,6 +59,14 @@ describe('what is rendered', () => {
     await expect(await rendered(values)).toMatchFileSnapshot(`snapshots/${name}.txt`);
   });
 
+  test('The notes say how to make the Secrets without a secret on a command line', async () => {
+    const notes = await mustHelm(helm, ['install', 'mooring', CHART, '--dry-run=client'], { values: WATCHED });
+    const commands = notes.match(/kubectl create secret .*/g);
+    expect(commands).toHaveLength(2);
+    for (const command of commands ?? [])
+      expect(command).toMatch(/^kubectl create secret generic (\S+) --namespace orders --from-env-file=\1\.env$/);
+  });
+
   test('helm lint has no complaints, even with --strict', async () => {
     for (const values of [{}, COMPLETE, WATCHED]) {
       const { code, stdout } = await helm(['lint', '--strict', CHART], { values });
