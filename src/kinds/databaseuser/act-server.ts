@@ -9,6 +9,7 @@ import { isAbsentFromServer, stillShown } from '../server/servers.ts';
 import { isUnsent, loginAt } from './login/find-working.ts';
 import { refusalAbout } from './login/refusal.ts';
 import { connectionSecretName, type PasswordName, type UserStep } from './observation.ts';
+import { firstClaimant } from './records.ts';
 import { DATABASE_USERS } from './resource.ts';
 import { dropNext, readConnectionSecret, secretChanged } from './secret/act-secret.ts';
 import { isNextForeign, passwordsIn } from './secret/passwords.ts';
@@ -53,9 +54,14 @@ export async function putPassword(work: Work, { username, password, drifted }: P
   await confirm(world.api, DATABASE_USERS, subject, signal);
   memory.doubt(subject.key);
   const attempt = () => servers.signIn(access, { username, password: value }, signal);
+  const put = (client: ServerClient, token: string) => {
+    // Nothing is awaited between this check and the call.
+    checkIsFree(work, username);
+    return client.updateUser(token, username, value, signal);
+  };
   let given: Given;
   try {
-    given = await give(work, value, (client, token) => client.updateUser(token, username, value, signal), attempt);
+    given = await give(work, value, put, attempt);
   } catch (error) {
     await isAbsentFromServer(error, () => servers.listsUser(access, username, signal));
     return;
@@ -67,6 +73,13 @@ export async function putPassword(work: Work, { username, password, drifted }: P
       'password',
       `The password of user "${username}" was changed elsewhere: it was set back to the one in Secret "${connectionSecretName(subject)}"`,
     );
+}
+
+/** Throws if another object has the user by now. It may be Ready, and its password must not be replaced, since this was decided. */
+function checkIsFree({ world, subject, access }: Work, username: string): void {
+  const others = [...world.claimants(access.clusterKey, username)].map(world.user);
+  if (firstClaimant(subject, others) === undefined) return;
+  throw new TransientError('ObjectChanged', `Another object has user "${username}" now: Mooring checks it again`);
 }
 
 export async function deleteUser({ world, subject, access, signal }: Work, step: Delete): Promise<undefined> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addressOf } from '../../../test/support/simulator.ts';
 import { readyUserBench, type UserBench, userBench } from '../../../test/support/user-bench.ts';
+import { DATABASE_USERS, USER_FINALIZER } from './resource.ts';
 
 describe.each(['document', 'field'] as const)('a new user, at a server of the dialect %s', (dialect) => {
   it('is Ready after two calls and four writes, and its Secret works', async () => {
@@ -100,6 +101,24 @@ describe('two objects for one user', () => {
     bench.remove();
     await bench.until('gone');
     await bench.until('True LoginWorks', 'shop/second');
+    expect(bench.works(bench.secret('second-connection')?.['password'])).toBe(true);
+  });
+
+  it('the password of the one that has it is not replaced by one that was overtaken', async () => {
+    const bench = await userBench({});
+    await bench.create('shop/second', { username: 'app' });
+    await bench.until('True LoginWorks', 'shop/second');
+    await bench.create('shop/app', { adoptionPolicy: 'IfExists' });
+    const held = { metadata: { finalizers: [USER_FINALIZER] } };
+    await bench.cluster.kube.patch(DATABASE_USERS, { namespace: 'shop', name: 'app' }, held);
+    await bench.settle();
+    expect(bench.ready()).toBe('False UserClaimed');
+    const { createdAt: identity = '' } = bench.cluster.status();
+    await bench.act({ do: 'PrepareNext', isOnly: true });
+    bench.takeCalls();
+    const late = bench.act({ do: 'PutPassword', username: 'app', identity, password: 'next', drifted: false });
+    await expect(late).rejects.toMatchObject({ message: expect.stringContaining('Another object has user "app" now') });
+    expect(bench.takeCalls()).toEqual([]);
     expect(bench.works(bench.secret('second-connection')?.['password'])).toBe(true);
   });
 
