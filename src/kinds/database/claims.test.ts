@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { changing, databaseBench, readyBench } from '../../../test/support/database-bench.ts';
+import { DATABASES } from './resource.ts';
+
+const STATUS = { subresource: 'status' } as const;
 
 describe('Two objects for one database', () => {
   it('are one too many: the older has it, the other says so, and takes over when the older goes', async () => {
@@ -15,6 +18,24 @@ describe('Two objects for one database', () => {
     expect(bench.databases()).toEqual(['orders']);
 
     await bench.create('shop/twin', { name: 'orders', adoptionPolicy: 'IfExists' });
+    bench.remove();
+    await bench.until('gone');
+    await bench.until('True DatabaseReady', 'shop/twin');
+    expect(changing(bench)).toEqual([]);
+  });
+
+  it('take it over at the same moment: the younger lets go, and takes over when the older goes', async () => {
+    const bench = await databaseBench({ database: { adoptionPolicy: 'IfExists' } });
+    const { simulator, kube, clock } = bench.cluster;
+    simulator.createDatabase('orders', 'orders');
+    await clock.advance(10_000);
+    await bench.create('shop/twin', { name: 'orders', adoptionPolicy: 'IfExists' });
+    await bench.until('True DatabaseReady');
+    const { name, cluster } = bench.status();
+    await kube.patch(DATABASES, { namespace: 'shop', name: 'twin' }, { status: { name, cluster } }, STATUS);
+    await bench.until('False DatabaseClaimed', 'shop/twin');
+    expect([bench.status().name, bench.status('shop/twin').name]).toEqual(['orders', undefined]);
+    await bench.until('True DatabaseReady');
     bench.remove();
     await bench.until('gone');
     await bench.until('True DatabaseReady', 'shop/twin');

@@ -2,8 +2,14 @@ import { stalled } from '../../kube/summary.ts';
 import { withoutServer } from '../server/dependents.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideExistence } from './decide-existence.ts';
-import { type DatabaseObservation, type DatabaseSeen, type DatabaseSubject, refusalOfName } from './observation.ts';
-import { type DatabaseDecision, type Rule, schemaPending } from './present.ts';
+import {
+  type DatabaseObservation,
+  type DatabaseSeen,
+  type DatabaseSubject,
+  isOurs,
+  refusalOfName,
+} from './observation.ts';
+import { type DatabaseDecision, NOTHING_OURS, type Rule, schemaPending } from './present.ts';
 import { decideSchema } from './sources/decide-sources.ts';
 
 /**
@@ -40,7 +46,10 @@ function decideName(subject: DatabaseSubject): DatabaseDecision | undefined {
 function decideClaim(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision | undefined {
   if (seen.claimedBy === undefined) return undefined;
   const message = `Database "${seen.name}" of DatabaseCluster "${seen.cluster}" belongs to Database "${seen.claimedBy}": delete one of the two, or create this one with another name`;
-  return { conditions: [...stalled('DatabaseClaimed', message), schemaPending(subject)], retry: 'slowly' };
+  const conditions = [...stalled('DatabaseClaimed', message), schemaPending(subject)];
+  // Both took it over at the same moment. This one may do so again when the other goes.
+  const isTakenTwice = isOurs(subject, seen) && subject.spec.adoptionPolicy === 'IfExists';
+  return { conditions, ...(isTakenTwice ? { status: NOTHING_OURS } : {}), retry: 'slowly' };
 }
 
 function decideSettled(_subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision | undefined {
