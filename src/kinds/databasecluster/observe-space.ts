@@ -35,8 +35,14 @@ export async function findConnection(
   const moved = place === undefined ? undefined : moveOf(world, subject, place);
   if (moved !== undefined && !isToFollow(subject)) return moved;
   const connection = world.connections.get(key);
-  if (place !== undefined && connection !== undefined && !isSamePlace(connection.place, place))
-    return { space: 'waiting', reason: 'WaitingForSpace', message: `${waitingFor(subject)}: it has just been changed` };
+  if (place !== undefined && connection !== undefined && !isSamePlace(connection.place, place)) {
+    // The connection stays for as long as a Secret of the new place is missing.
+    const why =
+      space.ready === undefined || space.ready.status === 'True'
+        ? 'it has just been changed'
+        : `it was changed to name another place, and its condition Ready says ${space.ready.reason}`;
+    return { space: 'waiting', reason: 'WaitingForSpace', message: `${waitingFor(subject)}: ${why}` };
+  }
   // A space with a problem, such as one refused token of several, keeps what it has and takes nothing new.
   const admitted = space.ready?.status === 'True' || subject.deleting || mayExist(subject);
   const isShown = connection?.poller.listedAtMs !== undefined || connection?.poller.has(currentID(subject));

@@ -118,6 +118,20 @@ describe('observeCluster() looks for the space and', () => {
       expect(await observe(bench, begun, amiss)).toMatchObject({ space: 'seen' });
   });
 
+  it.each([
+    ['True', 'Observed', 'it has just been changed'],
+    ['Unknown', 'SecretNotFound', 'it was changed to name another place, and its condition Ready says SecretNotFound'],
+  ] as const)('is not worked in where it is no longer: its Ready is %s', async (status, reason, why) => {
+    const seen = await observe(await kindBench(), aCluster(), {
+      space: () => ({
+        spec: { ...aSpace().subject.spec, spaceID: 'preview' },
+        ready: { status, reason, message: '' },
+      }),
+    });
+    const message = `Waiting for DatabaseSpace "production" in namespace "shop": ${why}`;
+    expect(seen).toMatchObject({ space: 'waiting', reason: 'WaitingForSpace', message });
+  });
+
   it.each<[string, DatabaseSpaceSpec['allowedNamespaces'], string]>([
     ['no other namespace by default', undefined, 'SpaceNotAllowed'],
     ['no other namespace with Same', { from: 'Same' }, 'SpaceNotAllowed'],
