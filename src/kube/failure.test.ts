@@ -207,7 +207,7 @@ test('failureOf() says of a failed call only what there was', () => {
 
 test.each([
   ['unauthorized', 'Check the Secret'],
-  ['conflict', 'Change the spec'],
+  ['conflict', 'Change the spec, or what the answer names'],
 ] as const)('failureOf() says what to do about %s of either side', (kind, remedy) => {
   for (const api of ['cloud', 'server'] as const) expect(failureOf(apiError(kind, api)).message).toContain(remedy);
 });

@@ -95,24 +95,26 @@ function mayPass(error: unknown): boolean {
  * into a failure, and it sees neither clients nor kinds.
  */
 
-const whenSilent = (remedy: string) => {
-  const words = `Mooring tries again. If this persists, ${remedy}`;
-  return { unreachable: words, lost: words, unavailable: words };
-};
+/** `look`: what to look at if there is no answer. */
+function remediesOn(side: 'in the cloud' | 'on the server', look: string) {
+  const silent = `Mooring tries again. If this persists, ${look}`;
+  // Also for a conflict: an id that is in use has words of its own, and other calls conflict with a state that passes.
+  const refused = `Change the spec, or what the answer names ${side}; Mooring tries again now and then`;
+  return { unreachable: silent, lost: silent, unavailable: silent, conflict: refused, invalid: refused };
+}
 
-const REMEDIES: Readonly<Partial<Record<ApiError['kind'], string>>> = {
-  ...whenSilent('see what the DatabaseSpace says'),
+type Remedies = Readonly<Partial<Record<ApiError['kind'], string>>>;
+
+const REMEDIES: Remedies = {
+  ...remediesOn('in the cloud', 'see what the DatabaseSpace says'),
   unauthorized: 'Check the Secret that holds the login or API token',
   forbidden: 'Give the DatabaseSpace an API token of a sufficient level',
-  conflict: 'Change the spec so that it does not collide',
-  invalid: 'Change the spec, or what the answer names in the cloud; Mooring tries again now and then',
 };
 
 /** A database server has logins but no API tokens: only its default user may manage others (compatibility.md). */
-const SERVER_REMEDIES: typeof REMEDIES = {
+const SERVER_REMEDIES: Remedies = {
   ...REMEDIES,
-  ...whenSilent('check that the server runs, and network policies and proxies on the way'),
-  invalid: 'Change the spec, or what the answer names on the server; Mooring tries again now and then',
+  ...remediesOn('on the server', 'check that the server runs, and network policies and proxies on the way'),
   forbidden:
     "The login that Mooring works with there may not do that, as only a server's default user may manage others: put the default user's login into a Secret, name it in adminCredentials.existingSecretRef of the DatabaseCluster, and delete its admin Secret, which holds the other user's",
 };
