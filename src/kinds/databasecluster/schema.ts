@@ -161,14 +161,17 @@ const spec = z
         ),
       )
       .default(1)
-      .describe('Number of servers: odd, 1 to 9. From version 3.0 on, it must be 1. Immutable.'),
+      .describe(
+        'Number of servers: odd, 1 to 9. From version 3.0 on, it must be 1. For a cluster that is cloned, adopted or only ' +
+          'observed: as many as it, or the source, has. Immutable.',
+      ),
     isFree: z
       .boolean()
       .meta(rules(immutableScalar('isFree', OTHER_CLUSTER)))
       .default(false)
       .describe(
         'Whether it is a free cluster; a team may have one. It needs a free machine type (c2d-highcpu-2, ' +
-          'c7g.large or c8g.large), 1 server, 10 GB and no backups. Immutable.',
+          'c7g.large or c8g.large), 1 server, 10 GB and no backups. Set it also for one that is adopted or only observed. Immutable.',
       ),
     version: z
       .string()

@@ -383,7 +383,7 @@ describe('decideRunState() and changeOf()', () => {
       'a property that cannot change',
       changed({ storageSizeGB: 50, machineType: 'c2d-highcpu-8' }),
       anObservation().cluster({ version: '3.12.0' }),
-      'and create it again. Until then, these changes wait: machineType from c2d-highcpu-4 to c2d-highcpu-8',
+      'and create it again with adoptionPolicy: IfExists. Until then, these changes wait: machineType from c2d-highcpu-4 to c2d-highcpu-8',
     ],
   ])('says which other changes wait for a person because of %s', (_, given, seen, end) => {
     const message = conditionOf(decideCluster(given.subject, seen.seen, NOW_MS), 'Ready')?.message;

@@ -239,7 +239,7 @@ function cannotChange(seen: SpaceSeen, fixed: readonly Difference[]): string {
   const list = fixed
     .map(({ field, desired, observed }) => `${field} is ${observed}, the spec says ${desired}`)
     .join('; ');
-  return `Cluster "${seen.id}" was created with properties other than those in the spec, and they cannot change: ${list}. The spec must match the cluster; as these fields are immutable here too, delete this object with deletionPolicy: Retain, and create it again`;
+  return `Cluster "${seen.id}" was created with properties other than those in the spec, and they cannot change: ${list}. The spec must match the cluster; as these fields are immutable here too, delete this object with deletionPolicy: Retain, and create it again with adoptionPolicy: IfExists`;
 }
 
 function neverShrinks(seen: SpaceSeen, shrink: Difference): string {
