@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { kindBench, runningBench } from '../../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../../test/support/simulator.ts';
+import { DATABASE_CLUSTERS } from '../resource.ts';
 
 describe('A change of a DatabaseCluster that the cloud accepts and does not show yet', () => {
   const CHANGED = { storageSizeGB: 200, machineType: 'c2d-highcpu-8' };
@@ -113,6 +114,22 @@ describe('A change of a DatabaseCluster that the cloud accepts and does not show
       expect(words).not.toContain('Unknown UpdateNotApplied');
     }
     expect(bench.corrected).toEqual(['state', 'state', 'state']);
+  });
+
+  it('counts anew once the cloud accepts it, if it answered 404 to a deletion before', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' }, knobs: { destroyMs: [60_000, 60_000] } });
+    const { client } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    const destroy = vi.spyOn(client, 'destroy').mockResolvedValueOnce(undefined);
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    const words = new Set<string>();
+    for (let pass = 0; pass < 50 && clusterNamed(bench.simulator, 'orders')?.status !== 'destroying'; pass++) {
+      await bench.clock.advance(1_000);
+      await bench.pass();
+      words.add(bench.ready());
+    }
+    await bench.pass();
+    expect(destroy).toHaveBeenCalledTimes(2);
+    expect([...words.add(bench.ready())]).not.toContain('Unknown UpdateNotApplied');
   });
 
   it('is asked for again if only the answer showed it, also with driftPolicy: Report', async () => {

@@ -80,7 +80,8 @@ export class UnseenChanges {
 
   /** The change was accepted, and is not to be seen yet. */
   accepted(change: AskedChange, clock: Pick<Clock, 'now' | 'monotonic'>, answer: Unseen['answer'] = 'accepted'): void {
-    const before = this.inARow(change, clock.monotonic());
+    const last = this.inARow(change, clock.monotonic());
+    const before = last?.answer === answer ? last : undefined;
     const times = (before?.times ?? 0) + 1;
     this.#note(change, clock, { answer, times, ...(before && { at: before.at }) });
   }
