@@ -93,6 +93,8 @@ export function createOperator(given: OperatorDependencies): Operator {
       // They need the Lease, too. But whoever waits for it must not wait for long.
       await Promise.race([eventsWritten(), sleep(clock, EVENTS_MS, kill.signal)]);
     } finally {
+      // Even if a controller failed: Events that are tried again would keep the process.
+      void eventsWritten();
       kill.abort();
       leading = false;
     }

@@ -35,7 +35,7 @@ export interface Controllers {
   readonly inSpaces: readonly AnyController[];
   readonly sharded: ShardedControllers;
   readonly connections: SpaceConnections;
-  /** Resolves when all Events that passes have recorded so far are written, or have failed. */
+  /** Resolves when all Events that passes have recorded so far are written, or have failed; from now on none is tried again. */
   eventsWritten(): Promise<void>;
 }
 

@@ -106,7 +106,7 @@ export class Wiring {
     return controller;
   }
 
-  /** Resolves when all Events that passes have recorded so far are written, or have failed. */
+  /** Resolves when all Events that passes have recorded so far are written, or have failed; from now on none is tried again. */
   eventsWritten(): Promise<void> {
     return this.#recorder.written();
   }
