@@ -4,13 +4,11 @@ import { createConfigMaps } from '../kinds/config-maps.ts';
 import { databaseKind } from '../kinds/database/index.ts';
 import { claimReference as databaseClaim, concerns as databaseConcerns } from '../kinds/database/records.ts';
 import { DATABASE_LEFT, DatabaseMemory } from '../kinds/database/world.ts';
-import { wishesCount } from '../kinds/databasecluster/existence/claimants.ts';
 import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
 import { concerns, neededSpace, SpaceMembers, spaceAndIDOf } from '../kinds/databasecluster/records.ts';
 import { CLUSTER_LEFT, ClusterMemory } from '../kinds/databasecluster/world.ts';
 import { SpaceConnections } from '../kinds/databasespace/connection/connections.ts';
 import { databaseSpaceKind } from '../kinds/databasespace/index.ts';
-import { isSamePlace } from '../kinds/databasespace/place.ts';
 import { SpacePlaces } from '../kinds/databasespace/places.ts';
 import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserKind } from '../kinds/databaseuser/index.ts';
@@ -149,18 +147,13 @@ function controllerOfSpaces({
   connections,
   leaving,
 }: Setting) {
-  const seen = (space: ObjectKey) => spaceOf(informers.spaces.store.get(space));
   const kind = databaseSpaceKind({
     secrets: wiring.secrets,
     connections,
     places,
     connectedWith: new Map(),
     versions: new Map(),
-    claimedIDs: (space, by) => {
-      const [there, here] = [places.get(space), places.get(by)];
-      const namesIt = there !== undefined && here !== undefined && isSamePlace(there, here);
-      return namesIt && wishesCount(space, by, seen) ? members.claimedIDs(space, there) : members.heldIDs(space, here);
-    },
+    heldIDs: (space, by) => members.heldIDs(space, places.get(by)),
     neededBy: (space) => members.neededBy(space),
     dependents: (space) => {
       const each = Array.from(members.of(space), (cluster) => leaving.of(cluster));

@@ -41,3 +41,21 @@ test('a space counts a cluster within a second of its object being created or de
   expect(world.view.object('production', SPACES)?.metadata.resourceVersion).toBe(before);
   world.stop();
 });
+
+test("a cluster that an object only names, and that is left alone, is nobody's until the object takes it over", async () => {
+  const world = new World(undefined);
+  foreign(world, 'legacy', true);
+  await world.start();
+  await world.createCluster({}, 'legacy');
+  await world.until(() => world.ready('legacy') === 'False ClusterIDInUse', 'it is left alone');
+  await world.clock.advance(1_000);
+  expect(counted(world)).toEqual([0, 1, 'legacy']);
+  // So the space is free to name another one.
+  expect(world.view.object('production', SPACES)?.['status']).toMatchObject({ clusters: { own: 0 } });
+
+  await world.people.edit({ spec: { adoptionPolicy: 'IfExists' } }, 'legacy');
+  await world.until(() => world.ready('legacy').startsWith('True'), 'it is taken over');
+  await world.clock.advance(1_000);
+  expect([counted(world), world.invariants.violations]).toEqual([[1, 1], []]);
+  world.stop();
+});

@@ -20,6 +20,7 @@ function objectOf({ subject }: ClusterBuilder, held = true): KubeObject {
 
 const SPACE = 'shop/production';
 const ours = aCluster().with({ deletionPolicy: 'Delete' });
+const renamed = ours.owned().with({ clusterID: 'orders-eu' });
 const refused = ours.withCondition('Ready', 'False', 'SpaceNotAllowed');
 
 function membersWith(...objects: readonly KubeObject[]): SpaceMembers {
@@ -75,21 +76,30 @@ describe('A DatabaseCluster whose spec cannot be read any more', () => {
   });
 });
 
-describe('SpaceMembers.claimedIDs()', () => {
+describe('SpaceMembers.heldIDs()', () => {
+  it.each([
+    ['has', ours.owned(), ['orders']],
+    ['may have', ours.announced(), ['orders']],
+    ['has, not the one it should get', renamed, ['orders']],
+    ["only wants, as it may be somebody else's", ours, []],
+  ])('has the id that an object %s', (_, builder, ids) => {
+    expect([...membersWith(objectOf(builder)).heldIDs(SPACE, PLACE)]).toEqual(ids);
+  });
+
   it('leaves out an object that has let go of its cluster, though a finalizer of somebody else keeps it', () => {
     const object = objectOf(ours.owned());
     const goes = (...finalizers: readonly string[]) => ({
       ...object,
       metadata: { ...object.metadata, deletionTimestamp: '2026-11-21T10:00:00Z', finalizers },
     });
-    const idsOf = (given: KubeObject) => [...membersWith(given).claimedIDs(SPACE, PLACE)];
+    const idsOf = (given: KubeObject) => [...membersWith(given).heldIDs(SPACE, PLACE)];
     expect(idsOf(goes(CLUSTER_FINALIZER, 'example.com/theirs'))).toEqual(['orders']);
     expect(idsOf(goes('example.com/theirs'))).toEqual([]);
   });
 
   it('leaves out what is in a place other than where its space is now', () => {
     const elsewhere = { ...PLACE, baseURL: 'https://before.example.com' };
-    const idsOf = (given: ClusterBuilder) => [...membersWith(objectOf(given)).claimedIDs(SPACE, PLACE)];
+    const idsOf = (given: ClusterBuilder) => [...membersWith(objectOf(given)).heldIDs(SPACE, PLACE)];
     expect(idsOf(ours.owned().withStatus({ place: elsewhere }))).toEqual([]);
     expect(idsOf(ours.owned().withStatus({ place: PLACE }))).toEqual(['orders']);
     expect(idsOf(ours.owned())).toEqual(['orders']);
@@ -149,7 +159,7 @@ describe('SpaceMembers', () => {
 
   it('decides again about the ids of a space only after a change', () => {
     const members = membersWith(named('a', 'production'), named('b', 'staging'));
-    const ids = () => members.claimedIDs('shop/production', PLACE);
+    const ids = () => members.heldIDs('shop/production', PLACE);
     const first = ids();
     members.changed('shop/b', named('b', 'staging'), undefined);
     expect(ids()).toBe(first);
@@ -157,7 +167,7 @@ describe('SpaceMembers', () => {
     expect([...ids()]).toContain('c');
     members.changed('shop/a', named('a', 'production'), undefined);
     expect([...ids()]).not.toContain('a');
-    expect([...members.claimedIDs('shop/production', { ...PLACE, spaceID: 'elsewhere' })]).toEqual([]);
+    expect([...members.heldIDs('shop/production', { ...PLACE, spaceID: 'elsewhere' })]).toEqual([]);
     expect([...ids()]).toContain('c');
   });
 
@@ -174,7 +184,7 @@ describe('SpaceMembers', () => {
       named('b', 'production', elsewhere),
       named('c', 'production'),
     );
-    const idsIn = (place: typeof PLACE) => [...members.claimedIDs('shop/production', place)];
+    const idsIn = (place: typeof PLACE) => [...members.heldIDs('shop/production', place)];
     expect([idsIn(PLACE), idsIn(elsewhere)].map((ids) => ids.filter((id) => id.length === 1))).toEqual([
       ['a', 'c'],
       ['b'],

@@ -13,7 +13,7 @@ import { CLUSTER_FINALIZER } from './resource.ts';
 
 /** What matters about a DatabaseCluster for its space. */
 interface Member {
-  /** The id of its cluster, and those it wants; none if its claims do not count, or it has let go. */
+  /** The id of its cluster, then those it wants; none if its claims do not count, or it has let go. */
   readonly ids: readonly string[];
   /** Something in the cloud is, or may be, this object's: its ids are more than wishes. */
   readonly exists: boolean;
@@ -25,18 +25,18 @@ interface Member {
 interface Space {
   readonly members: Map<ObjectKey, Member>;
   /** The last answer, while it is still true: with most Lists nothing has changed. */
-  claimed: { readonly here: Place | undefined; readonly ids: ReadonlySet<string> } | undefined;
+  held: { readonly here: Place | undefined; readonly ids: ReadonlySet<string> } | undefined;
 }
 
 /** The DatabaseClusters of each space, kept up to date by changes: a space asks for all of its own with each List. */
 export class SpaceMembers {
   readonly #spaces = new Map<ObjectKey, Space>();
-  readonly #onClaim: (space: ObjectKey, id: string) => void;
+  readonly #onHold: (space: ObjectKey, id: string) => void;
   readonly #places: Pick<SpacePlaces, 'recorded'> | undefined;
 
-  /** `onClaim`: a member of the space starts or stops having or wanting the id. `places`: hears where clusters are recorded. */
-  constructor(onClaim: (space: ObjectKey, id: string) => void = () => {}, places?: Pick<SpacePlaces, 'recorded'>) {
-    this.#onClaim = onClaim;
+  /** `onHold`: a member of the space starts or stops having the id. `places`: hears where clusters are recorded. */
+  constructor(onHold: (space: ObjectKey, id: string) => void = () => {}, places?: Pick<SpacePlaces, 'recorded'>) {
+    this.#onHold = onHold;
     this.#places = places;
   }
 
@@ -47,31 +47,31 @@ export class SpaceMembers {
     const gone = left === undefined ? [] : this.#remove(key, left);
     const come = is === undefined || joined === undefined ? [] : this.#add(key, joined, is);
     const stays = left === joined;
-    if (left !== undefined) for (const id of gone) if (!stays || !come.includes(id)) this.#onClaim(left, id);
-    if (joined !== undefined) for (const id of come) if (!stays || !gone.includes(id)) this.#onClaim(joined, id);
+    if (left !== undefined) for (const id of gone) if (!stays || !come.includes(id)) this.#onHold(left, id);
+    if (joined !== undefined) for (const id of come) if (!stays || !gone.includes(id)) this.#onHold(joined, id);
   }
 
-  /** Returns the ids that it had. */
+  /** Returns the id that it had. */
   #remove(key: ObjectKey, left: ObjectKey): readonly string[] {
     const space = this.#spaces.get(left);
     if (space === undefined) return [];
     const member = space.members.get(key);
-    const ids = member?.ids ?? [];
-    if (member?.exists && member.place !== undefined) this.#places?.recorded(left, member.place, -1);
-    space.claimed = undefined;
+    if (member === undefined) return [];
+    if (member.exists && member.place !== undefined) this.#places?.recorded(left, member.place, -1);
+    space.held = undefined;
     if (space.members.delete(key) && space.members.size === 0) this.#spaces.delete(left);
-    return ids;
+    return heldBy(member);
   }
 
-  /** Returns the ids that it has. */
+  /** Returns the id that it has. */
   #add(key: ObjectKey, joined: ObjectKey, record: HeldRecord): readonly string[] {
-    const space = this.#spaces.get(joined) ?? { members: new Map<ObjectKey, Member>(), claimed: undefined };
+    const space = this.#spaces.get(joined) ?? { members: new Map<ObjectKey, Member>(), held: undefined };
     const member = memberOf(record, space.members.values().next().value?.place);
     space.members.set(key, member);
-    space.claimed = undefined;
+    space.held = undefined;
     this.#spaces.set(joined, space);
     if (member.exists && member.place !== undefined) this.#places?.recorded(joined, member.place, 1);
-    return member.ids;
+    return heldBy(member);
   }
 
   /** Keys of the DatabaseClusters that name the space. */
@@ -79,18 +79,17 @@ export class SpaceMembers {
     return this.#spaces.get(space)?.members.keys() ?? [];
   }
 
-  /** Ids that DatabaseClusters of the space have or want, in the place where the space is now. */
-  claimedIDs(key: ObjectKey, here?: Place): ReadonlySet<string> {
-    const space = this.#spaces.get(key);
-    if (space === undefined) return new Set();
-    if (space.claimed === undefined || space.claimed.here !== here) space.claimed = { here, ids: idsIn(space, here) };
-    return space.claimed.ids;
+  /** Ids that DatabaseClusters of the space have or want. */
+  claimedIDs(key: ObjectKey): ReadonlySet<string> {
+    return new Set(Iterator.from(this.#spaces.get(key)?.members.values() ?? []).flatMap(({ ids }) => ids));
   }
 
-  /** Likewise, without those that are only wanted: for a space through which nobody gets anything now. */
-  heldIDs(key: ObjectKey, here?: Place): ReadonlySet<string> {
+  /** Ids of the clusters that its DatabaseClusters have in the place `here`, or may have. */
+  heldIDs(key: ObjectKey, here: Place | undefined): ReadonlySet<string> {
     const space = this.#spaces.get(key);
-    return space === undefined ? new Set() : idsIn(space, here, true);
+    if (space === undefined) return new Set();
+    if (space.held === undefined || space.held.here !== here) space.held = { here, ids: heldIn(space, here) };
+    return space.held.ids;
   }
 
   /** Clusters to which something must be done in the cloud when their objects are deleted. */
@@ -103,14 +102,18 @@ export class SpaceMembers {
   }
 }
 
-function idsIn({ members }: Space, here: Place | undefined, held = false): ReadonlySet<string> {
+function heldIn({ members }: Space, here: Place | undefined): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const member of members.values()) {
-    if (held && !member.exists) continue;
     if (here !== undefined && member.place !== undefined && !isSamePlace(member.place, here)) continue;
-    for (const id of member.ids) ids.add(id);
+    for (const id of heldBy(member)) ids.add(id);
   }
   return ids;
+}
+
+/** An id that is only wanted may be the one of somebody else's cluster. */
+function heldBy({ ids, exists }: Member): readonly string[] {
+  return exists ? ids.slice(0, 1) : [];
 }
 
 /** `usual`: the place of others of its space. Nearly all of thousands are there, and need not each hold a copy. */

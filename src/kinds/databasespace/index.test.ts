@@ -19,7 +19,7 @@ function spaceKind(secrets: Secrets, connections = {} as SpaceConnections) {
     places: placesOf({}),
     connectedWith: new Map(),
     versions: new Map(),
-    claimedIDs: () => new Set(),
+    heldIDs: () => new Set(),
     neededBy: () => [],
     dependents: () => ({ leaving: [], mayFollow: false }),
     hasDependents: () => false,

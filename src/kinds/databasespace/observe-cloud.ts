@@ -70,20 +70,20 @@ async function exchange(
   return { refused, unanswered: undefined };
 }
 
-/** Returns the ids that any DatabaseSpace's clusters stand for in the same place of the cloud. */
-function claimedIn({ places, claimedIDs }: SpaceWorld, space: ObjectKey): ReadonlySet<string> {
-  const [ids = new Set<string>(), ...others] = [...places.same(space)].map((each) => claimedIDs(each, space));
+/** Returns the ids of what any DatabaseSpace's objects have in the same place of the cloud. */
+function heldIn({ places, heldIDs }: SpaceWorld, space: ObjectKey): ReadonlySet<string> {
+  const [ids = new Set<string>(), ...others] = [...places.same(space)].map((each) => heldIDs(each, space));
   return others.length === 0 ? ids : new Set([ids, ...others].flatMap((each) => [...each]));
 }
 
 function inventoryOf(world: SpaceWorld, { poller }: SpaceConnection, space: ObjectKey) {
-  const [claimed, claimedHere] = [claimedIn(world, space), world.claimedIDs(space, space)];
+  const [held, heldHere] = [heldIn(world, space), world.heldIDs(space, space)];
   let [total, own] = [0, 0];
   const unmanaged: string[] = [];
   for (const id of poller.ids()) {
     total++;
-    if (claimedHere.has(id)) own++;
-    if (!claimed.has(id)) unmanaged.push(id);
+    if (heldHere.has(id)) own++;
+    if (!held.has(id)) unmanaged.push(id);
   }
   const first = unmanaged.toSorted().slice(0, MAX_UNMANAGED);
   const shown = first.flatMap((clusterID): readonly UnmanagedCluster[] => {

@@ -32,7 +32,7 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
       onListed: () => {},
     }),
     places: placesOf({ 'shop/production': aSpace().subject.spec }),
-    claimedIDs: () => new Set(['orders']),
+    heldIDs: () => new Set(['orders']),
     neededBy: () => [],
     dependents: () => ({ leaving: [], mayFollow: false }),
     hasDependents: () => false,
@@ -78,7 +78,7 @@ describe('observeSpace()', () => {
     const { spec } = aSpace().subject;
     const { simulator, observe } = await bench({
       places: placesOf({ 'shop/production': spec, 'ops/same': { ...spec, apiTokens: [] } }),
-      claimedIDs: (space) => new Set([space === 'shop/production' ? 'orders' : 'attic']),
+      heldIDs: (space) => new Set([space === 'shop/production' ? 'orders' : 'attic']),
     });
     for (const id of ['zoo', 'orders', 'attic']) simulator.deployForeign({ id });
     const { cloud } = await observe();
@@ -92,7 +92,7 @@ describe('observeSpace()', () => {
     const { spec } = aSpace().subject;
     const { simulator, observe } = await bench({
       places: placesOf({ 'ops/same': spec, 'shop/production': spec }),
-      claimedIDs: (space) => new Set(space === 'shop/production' ? ids : ['orders', 'zoo', 'attic']),
+      heldIDs: (space) => new Set(space === 'shop/production' ? ids : ['orders', 'zoo', 'attic']),
     });
     for (const id of ['zoo', 'orders', 'attic']) simulator.deployForeign({ id });
     expect((await observe()).cloud?.inventory).toMatchObject({ total: 3, managed: 3, own });

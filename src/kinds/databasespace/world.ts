@@ -11,8 +11,8 @@ export interface SpaceWorld {
   readonly secrets: Secrets;
   readonly connections: SpaceConnections;
   readonly places: Pick<SpacePlaces, 'same'>;
-  /** Ids that a space's DatabaseClusters stand for, or want, as far as that counts for the space `by`, which may be another one. */
-  readonly claimedIDs: (space: ObjectKey, by: ObjectKey) => ReadonlySet<string>;
+  /** Ids of the clusters that a space's DatabaseClusters have, or may have, in the place of the space `by`, which may be another one. */
+  readonly heldIDs: (space: ObjectKey, by: ObjectKey) => ReadonlySet<string>;
   /** DatabaseClusters that cannot be deleted without the space. */
   readonly neededBy: (space: ObjectKey) => readonly ObjectKey[];
   /** What on servers of the space's clusters is deleted with its object. */
