@@ -243,7 +243,7 @@ const cases: readonly Case[] = [
     given: aCluster().with({ adoptionPolicy: 'IfExists' }).healthy().observedBefore(),
     seen: anObservation().status('destroying'),
     thus: { ready: 'Unknown Destroying', summary: 'Reconciling', steps: [] },
-    status: { createdAt: null, observedOnly: null },
+    status: { createdAt: null, observedOnly: null, observed: null, version: null, backup: null },
   },
   {
     name: 'does not record a cluster to observe that is being destroyed',

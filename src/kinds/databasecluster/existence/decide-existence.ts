@@ -25,6 +25,9 @@ const NOTHING_SHOWN = { state: null, servers: null, endpoint: null, drift: null 
 /** For a cluster that is somebody else's: nobody may be led to it, nor to what was recorded while it was observed. */
 const NOT_OURS = {
   ...NOTHING_SHOWN,
+  observed: null,
+  version: null,
+  backup: null,
   operation: null,
   former: null,
   createdAt: null,
