@@ -11,6 +11,7 @@ import { ownersOf } from './garbage.ts';
 import { OnServers, toldBy } from './on-servers.ts';
 import { clusterOf, FACTORY, isIdentity, isOurs, signsIn } from './owned.ts';
 import { tokenOf } from './people.ts';
+import { piecesOf } from './secret-pieces.ts';
 import { StatusesTold } from './statuses-told.ts';
 import { contentsOf, DATABASES, readyOf, specOf, statusOf, USERS } from './view.ts';
 import type { World } from './world.ts';
@@ -217,11 +218,8 @@ export class Invariants {
 
   /** Called once, at the end: it reads everything that was ever shown. */
   checkSecrecy(shown: string): void {
-    for (const canary of this.#canaries) {
-      const encoded = Buffer.from(canary).toString('base64').replace(/=+$/, '');
-      if (shown.includes(canary) || shown.includes(encoded))
-        this.failInTheEnd('no secret shown', 'A secret value was shown');
-    }
+    const isShown = (canary: string) => piecesOf(canary).some((form) => shown.includes(form));
+    if ([...this.#canaries].some(isShown)) this.failInTheEnd('no secret shown', 'A secret value was shown');
     if (TOKEN.test(shown)) this.failInTheEnd('no secret shown', 'An access token was shown');
   }
 

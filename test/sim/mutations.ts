@@ -366,6 +366,18 @@ export const MUTATIONS: readonly Mutation[] = [
     hunt: ['deploy 4:wrongToken'],
   },
   {
+    name: 'half-redacted',
+    about: 'The second half of each secret in messages of the other side is shown',
+    changes: [
+      [
+        'http/redact.ts',
+        'result += covered[index] === 1 ? REDACTED : text.slice(index, end);',
+        'result += covered[index] === 1 ? REDACTED + text.slice((index + end) >> 1, end) : text.slice(index, end);',
+      ],
+    ],
+    hunt: ['deploy 4:wrongToken'],
+  },
+  {
     name: 'metrics-tell-requests',
     about: 'The label of a metric contains what was sent',
     changes: [
