@@ -102,9 +102,9 @@ export function connectionOf(
       sent,
       onRequest: (request) => onRequest('server', request),
       onPrimaryNamed(address) {
-        if (shared.primaries.named(clusterID, baseURL, address))
+        const { url, refusal } = serverURLOf(address, spec.serverURL, urlPolicy);
+        if (shared.primaries.named(clusterID, baseURL, { address, url }))
           for (const space of shared.users.keys()) onClusters(space, new Set([clusterID]), false);
-        const { refusal } = serverURLOf(address, spec.serverURL, urlPolicy);
         return refusal === undefined ? undefined : `where no login may be sent: ${refusal.message}`;
       },
     });

@@ -224,6 +224,38 @@ describe('SpaceConnections', () => {
     expect(told).toEqual([]);
   });
 
+  it('believe the primary itself that another one is it now, more slowly each time that they contradict each other', async () => {
+    const { clock, servers, isNamedBy, refuses, elect } = await ofThree();
+    const [one, other] = servers;
+    const movesMs: number[] = [];
+    let at: string = other;
+    // The server in use always names the other one, as if each took the other for the primary.
+    for (let second = 0; second < 120; second++) {
+      const to = at === one ? other : one;
+      await elect(to);
+      await refuses(at);
+      if (isNamedBy(at) === to) {
+        movesMs.push(second * 1_000);
+        at = to;
+      }
+      await clock.advance(1_000);
+    }
+    expect(movesMs).toEqual([0, 5_000, 15_000, 35_000, 75_000]);
+  });
+
+  it('believe the primary itself only that one is it that runs', async () => {
+    const { clock, servers, isNamedBy, refuses, elect } = await ofThree();
+    const [first, second, third] = servers;
+    await refuses(second);
+    await clock.advance(30_000);
+    await elect(third, [third]);
+    await refuses(first);
+    expect([isNamedBy(first), isNamedBy(second)]).toEqual([undefined, first]);
+    await elect(third);
+    await refuses(first);
+    expect([isNamedBy(first), isNamedBy(second)]).toEqual([third, undefined]);
+  });
+
   it('end a List that nobody needs any more', async () => {
     const { connections, spec, of, simulator, clock } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');

@@ -1,3 +1,4 @@
+import { ceilingMs } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 
 /**
@@ -5,12 +6,21 @@ import type { Clock } from '../../../base/clock.ts';
  * logins to and fro.
  */
 const PRIMARY_MS = 60_000;
+/**
+ * How long it counts even if it says itself that another one is the primary: it may not know yet that it was elected. Twice as long
+ * each time, as two servers may name each other for ever.
+ */
+const CONTRADICTED = { initialMs: 5_000, maxMs: PRIMARY_MS };
 
 /** The server that takes changes, according to another server. */
 interface NamedPrimary {
   readonly by: string;
   readonly address: string;
-  readonly untilMs: number;
+  /** Undefined: no login may be sent there. */
+  readonly url: string | undefined;
+  readonly sinceMs: number;
+  /** How many primaries in a row named another one themselves. */
+  readonly contradictions: number;
 }
 
 /** Which server of each cluster takes changes, as another one has just said. */
@@ -26,19 +36,29 @@ export class Primaries {
   }
 
   /** The server at the URL `by` named the primary. Reports whether that counts. */
-  named(clusterID: string, by: string, address: string): boolean {
-    const nowMs = this.#clock.monotonic();
-    const known = this.#named.get(clusterID);
-    const stands = known !== undefined && nowMs < known.untilMs;
-    if (stands && (this.#runs(clusterID, known.address) || !this.#runs(clusterID, address))) return false;
-    this.#named.set(clusterID, { by, address, untilMs: nowMs + PRIMARY_MS });
+  named(clusterID: string, by: string, { address, url }: Pick<NamedPrimary, 'address' | 'url'>): boolean {
+    const sinceMs = this.#clock.monotonic();
+    const known = this.#standing(clusterID);
+    const isByItself = known?.url === by;
+    const isLater = isByItself && sinceMs - known.sinceMs >= ceilingMs(CONTRADICTED, known.contradictions);
+    if (known !== undefined) {
+      const isOver = isLater || !this.#runs(clusterID, known.address);
+      if (!isOver || !this.#runs(clusterID, address)) return false;
+    }
+    const contradictions = isByItself ? known.contradictions + 1 : 0;
+    this.#named.set(clusterID, { by, address, url, sinceMs, contradictions });
     return true;
   }
 
   /** Returns the address that the server at this URL has named, if that still counts. */
   namedBy(baseURL: string, clusterID: string): string | undefined {
+    const named = this.#standing(clusterID);
+    return named?.by === baseURL ? named.address : undefined;
+  }
+
+  #standing(clusterID: string): NamedPrimary | undefined {
     const named = this.#named.get(clusterID);
-    return named?.by === baseURL && this.#clock.monotonic() < named.untilMs ? named.address : undefined;
+    return named !== undefined && this.#clock.monotonic() < named.sinceMs + PRIMARY_MS ? named : undefined;
   }
 
   keys(): Iterable<string> {
