@@ -80,6 +80,31 @@ test('SpacePoller hurries while a followed cluster is in transition, in growing 
   expect(lists.length).toBeLessThanOrEqual(6);
 });
 
+test.each([
+  ['has a server that never runs', cluster('a', 'running', { servers: [{ address: 'a:1', status: 'pending' }] })],
+  ['has a status that nobody knows', cluster('a', 'a future word')],
+  ['is being suspended for ever', cluster('a', 'suspending')],
+])('SpacePoller does not hurry on for a cluster that %s, until it changes', async (_, stuck) => {
+  const { poller, space, lists, clock } = aPoller();
+  poller.follow('a');
+  space.clusters = [stuck];
+  await poller.refresh();
+  await clock.advance(11 * 60_000);
+  lists.length = 0;
+  await clock.advance(30 * 60_000);
+  expect(Math.min(...steps(lists))).toBeGreaterThanOrEqual(0.9 * INTERVAL_MS);
+  space.clusters = [{ ...stuck, storageSizeGB: 2 }];
+  await poller.refresh();
+  lists.length = 0;
+  await clock.advance(5 * 60_000);
+  expect(Math.max(...steps(lists))).toBe(15_000);
+  await clock.advance(20 * 60_000);
+  lists.length = 0;
+  poller.learn('a', { ...stuck, storageSizeGB: 3 }, clock.monotonic());
+  await clock.advance(5 * 60_000);
+  expect(Math.max(...steps(lists))).toBe(15_000);
+});
+
 test('SpacePoller does not hurry for clusters that nobody follows', async () => {
   const { poller, space, lists, clock } = aPoller();
   space.clusters = [cluster('a', 'starting')];

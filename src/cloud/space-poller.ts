@@ -60,6 +60,8 @@ interface Known {
 const STEP_SHARE = 0.2;
 const MIN_STEP_MS = 750;
 const MAX_STEP_MS = 15_000;
+/** A cluster that has shown nothing new for so long costs no more Lists than a settled one: it may be stuck for good. */
+const STUCK_AFTER_MS = 600_000;
 /** Lists that fail in a row until the cloud counts as away: a single one is no news. */
 const AWAY_AFTER = 3;
 const FAILURE_BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
@@ -76,8 +78,8 @@ export class SpacePoller {
   readonly #packer = new Packer();
   readonly #listed = new Memo<Listed>();
   #lists = 0;
-  /** Since when clusters have been on their way to another status, by the monotonic clock. */
-  readonly #movingSince = new Map<string, number>();
+  /** Since when clusters have been on their way to another status, and when they changed last, by the monotonic clock. */
+  readonly #moving = new Map<string, { readonly since: number; readonly changedAt: number }>();
   /** Ids that somebody here is interested in: the poller hurries only for these. */
   readonly #followed = new Set<string>();
   /** By followed id, the cluster that was there before another one was, or none. */
@@ -173,7 +175,7 @@ export class SpacePoller {
   follow(id: string): void {
     if (this.#followed.has(id)) return;
     this.#followed.add(id);
-    if (this.#movingSince.has(id)) this.#schedule();
+    if (this.#moving.has(id)) this.#schedule();
   }
 
   unfollow(id: string): void {
@@ -266,7 +268,7 @@ export class SpacePoller {
     }
     // Whoever waits for one of these hears that nobody can tell, and when somebody can again.
     if (this.isAway !== wasAway) {
-      const waiting = [...this.#movingSince.keys()].filter((id) => this.#followed.has(id));
+      const waiting = [...this.#moving.keys()].filter((id) => this.#followed.has(id));
       if (waiting.length > 0) this.#options.onClusters(new Set(waiting));
     }
     this.#endedAt = clock.monotonic();
@@ -305,8 +307,11 @@ export class SpacePoller {
       if (changed) known.formerAt = known.listedAt;
       if (changed || list > 0) known.listedAt = listedAt;
     }
-    if (changed && !seen?.moving) this.#movingSince.delete(id);
-    else if (changed && !this.#movingSince.has(id)) this.#movingSince.set(id, this.#options.clock.monotonic());
+    if (changed && !seen?.moving) this.#moving.delete(id);
+    else if (changed) {
+      const changedAt = this.#options.clock.monotonic();
+      this.#moving.set(id, { since: this.#moving.get(id)?.since ?? changedAt, changedAt });
+    }
     return changed;
   }
 
@@ -325,7 +330,7 @@ export class SpacePoller {
       this.#replace(id, known);
       // Lists do not overtake one another, so no late one can bring back what this one lacks.
       this.#clusters.delete(id);
-      this.#movingSince.delete(id);
+      this.#moving.delete(id);
       if (known.packed !== undefined) dropped.push(id);
     });
     return dropped;
@@ -343,10 +348,11 @@ export class SpacePoller {
     const ended = this.#endedAt ?? Number.NEGATIVE_INFINITY;
     let next = ended + this.#pauseMs;
     if (this.#failures > 0 && !this.#isPartial) return next;
-    for (const [id, since] of this.#movingSince) {
+    for (const [id, { since, changedAt }] of this.#moving) {
       // The next List says no more about what the last one may have hidden.
       const isHidden = this.#isPartial && this.#clusters.get(id)?.list !== this.#lists;
-      if (!this.#followed.has(id) || isHidden) continue;
+      const isStuck = ended - changedAt >= STUCK_AFTER_MS;
+      if (!this.#followed.has(id) || isHidden || isStuck) continue;
       const from = Math.max(ended, since);
       next = Math.min(next, from + Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, (from - since) * STEP_SHARE)));
     }
