@@ -1,5 +1,8 @@
 import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
 
+/** What is not there for so short a time is no news about an object that is Ready: it may be on its way, or just be replaced. */
+export const NO_NEWS_MS = 5_000;
+
 interface Seen {
   readonly key: ObjectKey;
   readonly metadata: Pick<ObjectMeta, 'uid'>;

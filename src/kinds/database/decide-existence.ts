@@ -1,6 +1,7 @@
 import { failing, reconciling, stalled } from '../../kube/summary.ts';
 import { ABSENT_MS } from '../absent.ts';
 import { isTriedAgain } from '../attempts.ts';
+import { NO_NEWS_MS } from '../elapsed.ts';
 import type { Absence } from './absences.ts';
 import {
   DATABASE_EXISTS,
@@ -15,8 +16,6 @@ import {
 import { asBefore, type DatabaseDecision, NO_SCHEMA, NOTHING_OURS, type Rule, schemaPending } from './present.ts';
 
 const CREATE = 'CreateDatabase';
-/** One look that finds nothing is no news about an object that is Ready. */
-const NO_NEWS_MS = 5_000;
 
 /**
  * Decides whether the database exists and whose it is. Servers record no owner, and some answer with success if the database exists

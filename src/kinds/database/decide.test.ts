@@ -311,8 +311,10 @@ describe('The schema of a database', () => {
   const changed = aSchema({ sources: CHANGED });
   const drifted = aSchema({ found: hashOf('changed elsewhere') });
   const refused = aSchema({ sources: CHANGED, tryAgainInMs: 60_000 });
-  const missing = (lasting: boolean) =>
-    aServer({ schema: { schema: 'sourceMissing', lasting, reason: 'ConfigMapNotFound', message: 'It is not there' } });
+  const missing = (lasting: boolean, forMs = 5_000) => {
+    const why = { lasting, reason: 'ConfigMapNotFound', message: 'It is not there', forMs };
+    return aServer({ schema: { schema: 'sourceMissing', ...why } });
+  };
 
   it.each([
     ['never applied', fresh, aSchema(), does('Unknown CheckingSchema', 'TrySchema')],
@@ -375,9 +377,15 @@ describe('The schema of a database', () => {
       { ready: 'Unknown ConfigMapNotFound', summary: 'Reconciling', steps: [], comesBack: 'slowly' },
     ],
     [
+      'without one of its sources for a moment',
+      applied,
+      missing(false, 2_000),
+      { ready: 'Unknown ConfigMapNotFound', summary: 'Reconciling', steps: [], comesBack: '3000 ms' },
+    ],
+    [
       'with a source whose text is missing',
       fresh,
-      missing(true),
+      missing(true, 0),
       { ready: 'False ConfigMapNotFound', summary: 'Stalled', steps: [], comesBack: 'slowly' },
     ],
     ['no longer wanted', aDatabase().applied().with({ schema: undefined }), aServer(), readyAgainIn('600000 ms')],

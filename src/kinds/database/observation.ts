@@ -49,7 +49,14 @@ export interface DatabaseSeen {
 export type SchemaObservation =
   /** There is no database of ours to look at, or the spec has no schema. */
   | { readonly schema: 'notLooked' }
-  | { readonly schema: 'sourceMissing'; readonly lasting: boolean; readonly reason: string; readonly message: string }
+  | {
+      readonly schema: 'sourceMissing';
+      readonly lasting: boolean;
+      readonly reason: string;
+      readonly message: string;
+      /** For how long. */
+      readonly forMs: number;
+    }
   | {
       readonly schema: 'seen';
       /** In the order of the spec. */

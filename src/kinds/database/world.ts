@@ -35,6 +35,8 @@ export class DatabaseMemory {
   /** How long the cluster has been shown as another one than the one that the database is on. */
   readonly elsewhere = new Elapsed();
   readonly absences = new Absences();
+  /** For how long a source of the schema has not been there. */
+  readonly sourceless = new Elapsed();
   readonly #triedAt = new Map<ObjectKey, number>();
 
   /** See Attempts. */
@@ -57,6 +59,7 @@ export class DatabaseMemory {
     this.verifications.forget(key);
     this.elsewhere.forget(key);
     this.absences.forget(key);
+    this.sourceless.forget(key);
     this.#triedAt.delete(key);
   }
 }

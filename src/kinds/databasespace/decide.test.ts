@@ -100,6 +100,7 @@ describe('decideSpace()', () => {
     for (const lacksToken of [true, false]) {
       const decision = decideSpace(ready.subject, { ...aSpaceObservation(), cloud: { why, lacksToken } });
       expect(outline(decision)).toMatchObject({ steps: [], comesBack });
+      expect(decision.mayPass === true).toBe(comesBack === 'later');
     }
   });
 

@@ -122,7 +122,7 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       user: owned.with(own),
       found: {
         content: 'differs',
-        source: { is: 'unusable', lasting: 'transient', reason: 'SecretNotFound', message: '' },
+        source: { is: 'unusable', lasting: 'transient', reason: 'SecretNotFound', message: '', forMs: 0 },
       },
       step: { do: 'WriteSecret', isOwn: false },
     },
@@ -347,7 +347,7 @@ const stuck: readonly { name: string; user?: ReturnType<typeof aUser>; seen: Use
     seen: aServerSeen(
       triedLogin({
         ...nothing,
-        source: { is: 'unusable', lasting: 'terminal', reason: 'InvalidPassword', message: 'It is empty' },
+        source: { is: 'unusable', lasting: 'terminal', reason: 'InvalidPassword', message: 'It is empty', forMs: 0 },
       }),
     ),
     reason: 'InvalidPassword',
@@ -404,13 +404,23 @@ describe('it waits for', () => {
   });
 
   it("a person's own password that does not exist yet", () => {
-    const source = { is: 'unusable', lasting: 'transient', reason: 'SecretNotFound', message: 'Missing' } as const;
+    const about = { reason: 'SecretNotFound', message: 'Missing', forMs: 5_000 };
+    const source = { is: 'unusable', lasting: 'transient', ...about } as const;
     const decision = decide(fresh.with(own), triedLogin({ ...nothing, source }));
     expect(outline(decision)).toMatchObject({ ready: 'Unknown SecretNotFound', summary: 'Reconciling', steps: [] });
     expect(conditionOf(decision, 'Ready')?.message).toBe('Missing');
     expect(decision.retry).toBe('slowly');
     const before = decide(owned.with(own), triedLogin({ source }));
     expect(conditionOf(before, 'Ready')?.message).toBe('Missing. The previous password stays');
+    expect(before).toMatchObject({ retry: 'slowly' });
+  });
+
+  it("a person's own password that has not been there for a moment, which is no news while the login works", () => {
+    const about = { reason: 'SecretNotFound', message: 'Missing', forMs: 2_000 };
+    const source = { is: 'unusable', lasting: 'transient', ...about } as const;
+    expect(decide(owned.with(own), triedLogin({ source }))).toMatchObject({ mayPass: true, requeueAfterMs: 3_000 });
+    const broken = decide(owned.with(own), triedLogin({ ...nothing, source }));
+    expect([broken.mayPass, broken.retry]).toEqual([undefined, 'slowly']);
   });
 });
 

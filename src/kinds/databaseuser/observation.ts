@@ -107,6 +107,8 @@ export type PasswordSource =
       readonly lasting: 'transient' | 'terminal';
       readonly reason: string;
       readonly message: string;
+      /** For how long. */
+      readonly forMs: number;
     };
 
 /** One effect. */

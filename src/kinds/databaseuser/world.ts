@@ -57,6 +57,8 @@ export class UserMemory {
   readonly putOff = new PutOff();
   /** For how long the server has refused to create a user that it does not show and may have. */
   readonly hidden = new Elapsed();
+  /** For how long a person's own password could not be read. */
+  readonly sourceless = new Elapsed();
 
   constructor(actsSinceMs: ActsSince) {
     this.#actsSinceMs = actsSinceMs;
@@ -124,6 +126,7 @@ export class UserMemory {
     this.#chosen.delete(key);
     this.putOff.forget(key);
     this.hidden.forget(key);
+    this.sourceless.forget(key);
   }
 }
 

@@ -14,8 +14,10 @@ export async function observeSources(work: Work): Promise<SchemaObservation | 'g
   const { world, subject, access, name, signal } = work;
   if (!hasSchema(subject)) return { schema: 'notLooked' };
   const sources = await readSources(world.configMaps, subject, signal);
-  if ('reason' in sources) return { schema: 'sourceMissing', ...sources };
-  const { servers } = world;
+  const { servers, memory, clock } = world;
+  if ('reason' in sources)
+    return { schema: 'sourceMissing', ...sources, forMs: memory.sourceless.begin(subject, clock.monotonic()) };
+  memory.sourceless.forget(subject.key);
   let text: string;
   try {
     text = await servers.asAdmin(access, (client, token) => client.getSchema(token, name, signal), signal);

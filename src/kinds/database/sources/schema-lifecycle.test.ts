@@ -288,8 +288,7 @@ describe.each(DIALECTS)('In dialect %s, a ConfigMap', (dialect) => {
     await bench.until('True DatabaseReady');
     const before = bench.schema();
     bench.removeConfigMap('orders-schema');
-    await bench.settle();
-    expect(bench.ready()).toBe('Unknown ConfigMapNotFound');
+    await bench.until('Unknown ConfigMapNotFound');
     expect(message(bench)).toContain('What was applied before stays as it is');
     expect(bench.schema()).toBe(before);
     await bench.putConfigMap('orders-schema', { base: BASE });

@@ -1,4 +1,5 @@
 import { reconciling } from '../../../kube/summary.ts';
+import { NO_NEWS_MS } from '../../elapsed.ts';
 import {
   connectionSecretName,
   hasBegun,
@@ -112,9 +113,14 @@ function awaited(subject: UserSubject, seen: UserSeen, { works, exists, isCreate
 }
 
 function unusable(
-  { lasting, reason, message }: Extract<TriedLogin['source'], { is: 'unusable' }>,
+  { lasting, reason, message, forMs }: Extract<TriedLogin['source'], { is: 'unusable' }>,
   { works }: TriedLogin,
 ): UserDecision {
   const said = works === 'current' ? `${message}. The previous password stays` : message;
-  return lasting === 'terminal' ? stuck(reason, said) : { conditions: reconciling(reason, said), retry: 'slowly' };
+  if (lasting === 'terminal') return stuck(reason, said);
+  const conditions = reconciling(reason, said);
+  // Some tools replace a Secret by deleting it and creating it again.
+  return works === 'current' && forMs < NO_NEWS_MS
+    ? { conditions, mayPass: true, requeueAfterMs: NO_NEWS_MS - forMs }
+    : { conditions, retry: 'slowly' };
 }

@@ -19,11 +19,13 @@ export async function observeSource(
   try {
     const { password, version } = await readOwnPassword(work, ref);
     const source = { is: 'own', version, applied: password === current, coming: password === next } as const;
+    world.memory.sourceless.forget(subject.key);
     return { source, refusal: refusalOf(password) };
   } catch (error) {
     if (!(error instanceof TransientError) && !(error instanceof TerminalError)) throw error;
     const lasting = error instanceof TerminalError ? 'terminal' : 'transient';
-    return { source: { is: 'unusable', lasting, reason: error.reason, message: error.message } };
+    const forMs = world.memory.sourceless.begin(subject, world.clock.monotonic());
+    return { source: { is: 'unusable', lasting, reason: error.reason, message: error.message, forMs } };
   }
 }
 
