@@ -341,6 +341,22 @@ test('A replica whose Lease a person deletes ends, and the others wait as long a
   expect(one.owned()).toEqual(SHARDS);
 });
 
+test('A dead replica whose Lease was given ten hours by somebody, and is then deleted, is waited for no longer than others', async () => {
+  const world = aWorld();
+  const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
+  await world.clock.advance(20_000);
+  two.clock.freeze();
+  const ref = { namespace: NAMESPACE, name: 'mooring-replica-two' };
+  await world.api.patch(LEASES, ref, { spec: { leaseDurationSeconds: 36_000 } });
+  await world.clock.advance(20_000);
+  expect(one.owned().length).toBeLessThan(SHARDS.length);
+  world.api.remove(LEASES, ref);
+  await world.clock.advance(14_000);
+  expect(one.owned().length).toBeLessThan(SHARDS.length);
+  await world.clock.advance(6_000);
+  expect(one.owned()).toEqual(SHARDS);
+});
+
 test.each([
   { edit: 'frees', spec: { holderIdentity: '' } },
   { edit: 'shortens', spec: { leaseDurationSeconds: 1 } },

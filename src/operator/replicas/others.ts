@@ -88,7 +88,7 @@ export class Others {
 
   /** Reports whether it may act, as far as its Lease shows. Removes the Lease of one that has gone. */
   #mayAct(name: string, other: Other, lease: AnyObject | undefined, now: number): boolean {
-    const { api, namespace, aside, onDead } = this.#options;
+    const { api, namespace, leaseDurationMs, aside, onDead } = this.#options;
     const isOver = now - other.since >= other.durationMs;
     const waitAnew = (changed: Partial<Other> = {}) => this.#seen.set(name, { ...other, ...changed, since: now });
     if (other.identity === '') {
@@ -105,8 +105,8 @@ export class Others {
       return !isOver;
     }
     if (lease === undefined) {
-      // Somebody deleted it, and the replica may have renewed up to this moment.
-      waitAnew({ version: '' });
+      // Somebody deleted it, and the replica may have renewed up to this moment. What somebody wrote into it is gone with it.
+      waitAnew({ version: '', durationMs: leaseDurationMs });
     } else if (isOver) {
       // It is dead once its Lease could be taken from it, which the next look shows.
       waitAnew();
