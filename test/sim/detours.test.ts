@@ -56,7 +56,9 @@ function standOf({ view, kube }: World): unknown {
     databases: [...databases.values()].map(({ name, committed }) => [name, JSON.stringify(committed)]),
   }));
   const secrets = kube.all(SECRETS).map(({ metadata: { name, labels, annotations = {} }, ...secret }) => {
-    return { name, labels, annotations: Object.keys(annotations).sort(), type: secret['type'] };
+    // Noted once a password was replaced, as some detours do.
+    const { 'mooring.dev/rotation': _, ...others } = annotations;
+    return { name, labels, annotations: Object.keys(others).sort(), type: secret['type'] };
   });
   return { summary: view.summary(), servers, secrets: secrets.sort((one, other) => (one.name < other.name ? -1 : 1)) };
 }

@@ -1,6 +1,9 @@
+const SHORT = 20;
+
 /**
  * What must not be found of a secret in anything that is shown: either half, as half of one that was blacked out in part tells enough,
- * and its base64 wherever it begins in what is encoded, without the letters that depend on what is around it.
+ * and its base64 wherever it begins in what is encoded, without the letters that depend on what is around it. Half of a short one may
+ * be an ordinary word.
  */
 export function piecesOf(secret: string): readonly string[] {
   const middle = Math.ceil(secret.length / 2);
@@ -8,5 +11,6 @@ export function piecesOf(secret: string): readonly string[] {
     const encoded = Buffer.from(`${before}${secret}`).toString('base64').replace(/=+$/, '');
     return encoded.slice(before === '' ? 0 : before.length + 1, -1);
   };
-  return [secret.slice(0, middle), secret.slice(middle), ...['', 'a', 'ab'].map(inBase64)];
+  const parts = secret.length < SHORT ? [secret] : [secret.slice(0, middle), secret.slice(middle)];
+  return [...parts, ...['', 'a', 'ab'].map(inBase64)];
 }
