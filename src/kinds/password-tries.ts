@@ -33,22 +33,22 @@ interface Refused {
   readonly untilMs: number;
 }
 
-/** A login at one server of one cluster. */
+/** A login at one server of one cluster: other servers know nothing of what this one took. */
 export interface LoginAt extends Login {
-  /** The creation time of the cluster: the servers of another one know nothing of what these took. */
-  readonly identity: string | undefined;
-  readonly endpoint: string;
+  readonly where: string;
+}
+
+/** Names the server, and the cluster by its creation time. What was found at one place says nothing about another. */
+export function whereOf(identity: string | undefined, endpoint: string): string {
+  return `${identity} ${endpoint}`;
 }
 
 interface Taken {
   readonly digest: string;
-  /** By any server of this cluster: the others learn of it, if only after a while. */
-  readonly identity: string | undefined;
-  /** How many times since it last worked. */
+  readonly where: string;
+  /** How many times. */
   readonly times: number;
   readonly atMs: number;
-  /** The server at which it has worked since. */
-  readonly worksAt?: string;
 }
 
 /**
@@ -120,9 +120,8 @@ export class PasswordTries {
       throw error;
     }
     this.#maybeTaken(key);
-    const before = this.#takenBy(key, login);
-    const times = before === undefined || before.worksAt !== undefined ? 1 : before.times + 1;
-    this.#taken.set(key, { digest, identity: login.identity, times, atMs: now() });
+    const times = (this.#takenAt(key, login)?.times ?? 0) + 1;
+    this.#taken.set(key, { digest, where: login.where, times, atMs: now() });
     return { is: 'taken' };
   }
 
@@ -152,19 +151,15 @@ export class PasswordTries {
     this.#untaken.delete(key);
   }
 
-  /**
-   * Whether it was taken a short time ago, so that it may yet work: not all servers of the cluster, nor all machines of a server,
-   * may know it already. Not at the server at which it has worked since.
-   */
+  /** Whether the server took it a short time ago, so that it may yet work: not all of its machines may know it already. */
   isAwaited(key: ObjectKey, login: LoginAt, nowMs: number): boolean {
-    const known = this.#takenBy(key, login);
-    if (known === undefined || known.worksAt === login.endpoint) return false;
-    return nowMs - known.atMs < ceilingMs(PAUSES, known.times - 1);
+    const known = this.#takenAt(key, login);
+    return known !== undefined && nowMs - known.atMs < ceilingMs(PAUSES, known.times - 1);
   }
 
-  #takenBy(key: ObjectKey, login: LoginAt): Taken | undefined {
+  #takenAt(key: ObjectKey, login: LoginAt): Taken | undefined {
     const known = this.#taken.get(key);
-    return known?.digest === digestOf(login) && known.identity === login.identity ? known : undefined;
+    return known?.digest === digestOf(login) && known.where === login.where ? known : undefined;
   }
 
   /**
@@ -180,9 +175,8 @@ export class PasswordTries {
   }
 
   /** The login works. */
-  works(key: ObjectKey, login: LoginAt): void {
-    const known = this.#takenBy(key, login);
-    if (known !== undefined) this.#taken.set(key, { ...known, worksAt: login.endpoint });
+  works(key: ObjectKey, login: Login): void {
+    if (this.#taken.get(key)?.digest === digestOf(login)) this.#taken.delete(key);
   }
 
   forget(key: ObjectKey): void {

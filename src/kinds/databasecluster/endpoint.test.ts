@@ -31,32 +31,6 @@ it.each([
   expect(bench.clock.monotonic() - beganMs).toBeLessThan(60_000);
 });
 
-it('A DatabaseCluster waits for a password that one of its servers accepted right before another had to take over', async () => {
-  const bench = await runningBench({ spec: { serverCount: 3, version: '2.29.1' } });
-  const [one = '', ...others] = clusterNamed(bench.simulator, 'orders')?.servers.map(({ address }) => address) ?? [];
-  await bench.clock.advance(3_600_000);
-  await bench.annotate('mooring.dev/rotate-at', '1');
-  while (bench.status().lastHandledRotateAt !== '1') await bench.pass();
-  await bench.until('True Running');
-  const arranged = [{ address: one, status: 'pending' as const }, ...others.map((address) => ({ address }))];
-  bench.simulator.arrangeServers('orders', arranged);
-  await bench.world().connections.get('shop/production')?.poller.refresh();
-  const lag = { match: { operation: 'signIn' }, effect: 'errorBefore', status: 401 } as const;
-  const fault = bench.simulator.faults.add(lag);
-  await bench.until('Unknown SecuringCredentials');
-  bench.simulator.faults.remove(fault);
-  bench.forgetCalls();
-  await bench.until('True Running');
-  expect(bench.status().endpoint).toBe(`https://${others[0]}`);
-  expect(bench.calls).not.toContain('server updateUser');
-  // It waits no longer than a minute.
-  bench.simulator.faults.add(lag);
-  await bench.clock.advance(60_000);
-  await bench.annotate('mooring.dev/reconcile-at', '1');
-  await bench.pass();
-  expect(bench.ready()).toBe('False AdminLoginRefused');
-});
-
 it.each([
   ['none of them', ['no address', 'nor this'], 'no address'],
   ['one of them', ['no address', 'orders.test:443'], undefined],

@@ -147,7 +147,7 @@ export type LoginObservation =
       readonly factoryVersion?: string;
       /** The coming password. */
       readonly next: NextIs;
-      /** The coming password, or if no login works the current one, was taken a short time ago: it is not given again for now. */
+      /** The server took the coming password a short time ago, so it is not given it again for now. */
       readonly isAwaited: boolean;
       /** The server took the password that works a short time ago, and may accept the one before for a moment yet. */
       readonly isJustSet?: boolean;

@@ -1,6 +1,7 @@
 import { ApiError, isHeldBack } from '../../../http/api-error.ts';
 import { isStatusConditionTrue } from '../../../kube/condition.ts';
 import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
+import { whereOf } from '../../password-tries.ts';
 import type { Login } from '../../secrets.ts';
 import { earlier, untilVerification } from '../../verification.ts';
 import { adminSecretName, currentID } from '../identity.ts';
@@ -69,11 +70,9 @@ async function tryLogins(
   if (taken !== undefined) return taken;
   const logins = connection.logins(endpoint, currentID(subject));
   if (!memory.looksAt(subject.key, endpoint)) logins.doubt();
-  const isNextTaken = isJustTaken(world, subject, endpoint, known.next);
-  const found = await findWorking(logins, known, { fresh, nextFirst: isNextTaken || nextIs === 'foreign' }, signal);
+  const isAwaited = isJustTaken(world, subject, endpoint, known.next);
+  const found = await findWorking(logins, known, { fresh, nextFirst: isAwaited || nextIs === 'foreign' }, signal);
   const working: WorkingLogin = found?.working ?? (isHeld(world, subject, logins, known) ? 'held' : 'none');
-  // It may have worked at one server, and another, which has to take over, may not know it yet.
-  const isAwaited = isNextTaken || (working === 'none' && isJustTaken(world, subject, endpoint, known.current));
   // Nobody else may know the password of a cluster that was let go, so it is not overwritten.
   if (working !== 'current' && working !== 'next' && secret !== undefined) {
     const others = takenByLogin(world, subject, secret, connection);
@@ -114,15 +113,15 @@ async function tryLogins(
   };
 }
 
-/** Whether the password was taken so lately that not all servers and their machines may know of it yet. */
+/** Whether the server took the password so lately that not all of its machines may know of it yet. */
 function isJustTaken(
   { clock, memory }: ClusterWorld,
   { key, status }: ClusterSubject,
   endpoint: string,
   login: Login | undefined,
 ): boolean {
-  if (login === undefined) return false;
-  return memory.tries.isAwaited(key, { ...login, identity: status.createdAt, endpoint }, clock.monotonic());
+  const where = whereOf(status.createdAt, endpoint);
+  return login !== undefined && memory.tries.isAwaited(key, { ...login, where }, clock.monotonic());
 }
 
 /** The refusal of the next password, while its pause lasts. */
