@@ -1,3 +1,5 @@
+import { messageOf } from './errors.ts';
+
 /** What of a text js-yaml repeats: the name of an alias, a tag, or a tag's handle. */
 const REPEATED = /".*"|!<.*>|: .*/s;
 
@@ -10,4 +12,10 @@ export function yamlProblem(error: unknown): { readonly reason: string; readonly
   if (!(error instanceof Error) || error.name !== 'YAMLException') return undefined;
   const { reason = '', mark } = error as { readonly reason?: string; readonly mark?: { readonly line: number } };
   return { reason: reason.replace(REPEATED, '…'), line: mark?.line ?? 0 };
+}
+
+/** The same in words, or those of any other error. `before`: how many lines come before the text. */
+export function yamlProblemWords(error: unknown, before = 0): string {
+  const problem = yamlProblem(error);
+  return problem === undefined ? messageOf(error) : `${problem.reason} (line ${before + problem.line + 1})`;
 }

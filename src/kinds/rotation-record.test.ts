@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ROTATE_AT } from '../kube/annotations.ts';
+import { ROTATION_ANNOTATIONS } from './rotation.ts';
 import { madeBefore, recordOf } from './rotation-record.ts';
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
@@ -43,7 +44,8 @@ test.each<{ what: string; status?: object; at?: string; every?: string; record: 
   { what: 'something else', at: '1', record: '{"lastRotation":[1,2]}' },
   { what: 'a time that is none', every: '1h', record: JSON.stringify({ lastRotation: [BEFORE, 'soon'] }) },
 ])('madeBefore() if the Secret notes $what', ({ status = {}, at, every, record, told }) => {
-  expect(madeBefore(object(status, at), every, record, NOW_MS)).toEqual(told);
+  const secret = { annotations: record === undefined ? {} : { [ROTATION_ANNOTATIONS.made]: record } };
+  expect(madeBefore(object(status, at), every, secret, NOW_MS)).toEqual(told);
 });
 
 test('recordOf() notes nothing of a password that is no rotation', () => {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { type Rotated, type Rotation, untilRotation } from './rotation.ts';
+import { ROTATION_ANNOTATIONS, type Rotated, type Rotation, untilRotation } from './rotation.ts';
+import type { SecretContents } from './secrets.ts';
 
 /*
  * A password is replaced before the status can say so, and each replacement ends all sessions: none may be made twice. So the Secret
@@ -29,10 +30,10 @@ export function recordOf({ status }: Pick<Rotated, 'status'>, rotation: Partial<
 export function madeBefore(
   { metadata, status }: Rotated,
   every: string | undefined,
-  record: string | undefined,
+  secret: Pick<SecretContents, 'annotations'> | undefined,
   nowMs: number,
 ): Partial<Rotation> | undefined {
-  const untold = untoldOf(status, record);
+  const untold = untoldOf(status, secret?.annotations[ROTATION_ANNOTATIONS.made]);
   if (untold.length === 0) return undefined;
   const told = { ...status, ...Object.fromEntries(untold.map(([name, after]) => [name, after ?? undefined])) };
   const inMs = untilRotation({ metadata, status: told }, every, nowMs);

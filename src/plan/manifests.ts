@@ -14,7 +14,7 @@ import { messageOf } from '../base/errors.ts';
 import { API_VERSION, GROUP, isOfGroup } from '../base/group.ts';
 import { isRecord, recordOf } from '../base/is-record.ts';
 import { nearest } from '../base/nearest.ts';
-import { yamlProblem } from '../base/yaml-problem.ts';
+import { yamlProblemWords } from '../base/yaml-problem.ts';
 import { definitions } from '../kinds/definitions.ts';
 import { CONFIG_MAPS, NAMESPACES, type Resource, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
@@ -136,7 +136,7 @@ export function documentsIn(file: string, text: string): Documents {
     try {
       values = loadAll(source, { schema: AS_KUBECTL });
     } catch (error) {
-      problems.push({ where: `${name}, document ${++count}`, text: `is not YAML: ${syntaxError(error, line)}` });
+      problems.push({ where: `${name}, document ${++count}`, text: `is not YAML: ${yamlProblemWords(error, line)}` });
       continue;
     }
     for (const value of values) {
@@ -164,11 +164,6 @@ function sourcesIn(text: string): readonly { readonly source: string; readonly l
     line += source.split('\n').length - 1;
     return { source, line: begin };
   });
-}
-
-function syntaxError(error: unknown, line: number): string {
-  const problem = yamlProblem(error);
-  return problem === undefined ? messageOf(error) : `${problem.reason} (line ${line + problem.line + 1})`;
 }
 
 function itemsOf(value: unknown, where: string): readonly { readonly value: unknown; readonly where: string }[] {

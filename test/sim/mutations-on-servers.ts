@@ -205,7 +205,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     about: 'Users on two clusters of the same name in different namespaces count as one',
     changes: [
       ['kinds/databaseuser/records.ts', 'Reference(clusterKeyOf(subject),', 'Reference(subject.spec.clusterRef.name,'],
-      ['kinds/databaseuser/observe.ts', 'world.claimants(access.clusterKey,', 'world.claimants(access.clusterName,'],
+      ['kinds/databaseuser/records.ts', 'claimants(clusterKeyOf(subject),', 'claimants(subject.spec.clusterRef.name,'],
     ],
     hunt: ['grant-withdrawn'],
   },

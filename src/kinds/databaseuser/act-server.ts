@@ -9,7 +9,7 @@ import { isAbsentFromServer, stillShown } from '../server/servers.ts';
 import { isUnsent, loginAt } from './login/find-working.ts';
 import { refusalAbout } from './login/refusal.ts';
 import { connectionSecretName, type PasswordName, type UserStep } from './observation.ts';
-import { firstClaimant } from './records.ts';
+import { claimedByOther } from './records.ts';
 import { DATABASE_USERS } from './resource.ts';
 import { dropNext, readConnectionSecret, secretChanged } from './secret/act-secret.ts';
 import { isNextForeign, passwordsIn } from './secret/passwords.ts';
@@ -76,9 +76,8 @@ export async function putPassword(work: Work, { username, password, drifted }: P
 }
 
 /** Throws if another object has the user by now. It may be Ready, and its password must not be replaced, since this was decided. */
-function checkIsFree({ world, subject, access }: Work, username: string): void {
-  const others = [...world.claimants(access.clusterKey, username)].map(world.user);
-  if (firstClaimant(subject, others) === undefined) return;
+function checkIsFree({ world, subject }: Work, username: string): void {
+  if (claimedByOther(world, subject) === undefined) return;
   throw new TransientError('ObjectChanged', `Another object has user "${username}" now: Mooring checks it again`);
 }
 

@@ -3,7 +3,7 @@ import { isIdentifier } from '../server-schema.ts';
 import { areSecretsAsVerified, observeLogin } from './login/observe-login.ts';
 import { type UserObservation, type UserSeen, type UserSubject, usernameOf } from './observation.ts';
 import { observeEnd } from './observe-end.ts';
-import { firstClaimant } from './records.ts';
+import { claimedByOther } from './records.ts';
 import { type Work, workOn } from './work.ts';
 import type { UserWorld } from './world.ts';
 import { wrongSpec } from './wrong-spec.ts';
@@ -23,8 +23,7 @@ export async function observeUser(
     world.memory.doubt(subject.key);
     return { ...access, unchanged: areSecretsAsVerified(local) };
   }
-  const claimants = [...world.claimants(access.clusterKey, usernameOf(subject))];
-  const claimedBy = firstClaimant(subject, claimants.map(world.user));
+  const claimedBy = claimedByOther(world, subject);
   const work = workOn(local, access);
   return { server: 'open', at: work.at, claimedBy, login: await loginOf(work, claimedBy) };
 }

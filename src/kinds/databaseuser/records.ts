@@ -7,6 +7,7 @@ import { clusterKeyOf } from '../server/access.ts';
 import { type EndsOn, endsOn as endsOnServer, isAdmitted, isBeside } from '../server/dependents.ts';
 import { hasBegun, owns, USER_EXISTS, type UserSubject, usernameOf } from './observation.ts';
 import { databaseUserDefinition, refusalOfSecret } from './schema.ts';
+import type { UserWorld } from './world.ts';
 
 /* Which of several DatabaseUsers stands for a user. */
 
@@ -38,6 +39,15 @@ export function concerns(object: KubeObject | undefined): readonly Reference[] {
 export function endsOn(object: KubeObject | undefined): EndsOn | undefined {
   const record = recordOf(object);
   return record === undefined ? undefined : endsOnServer(record, owns(record));
+}
+
+/** Returns the object that `firstClaimant` finds among all that name the subject's user on its cluster. */
+export function claimedByOther(
+  world: Pick<UserWorld, 'claimants' | 'user'>,
+  subject: UserRecord,
+): ObjectKey | undefined {
+  const claimants = world.claimants(clusterKeyOf(subject), usernameOf(subject));
+  return firstClaimant(subject, [...claimants].map(world.user));
 }
 
 /** Returns the other object that has the user, or comes first; undefined: it is this one. */

@@ -4,8 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { load as loadYaml } from 'js-yaml';
 import { z } from 'zod';
-import { messageOf } from '../../base/errors.ts';
-import { yamlProblem } from '../../base/yaml-problem.ts';
+import { yamlProblemWords } from '../../base/yaml-problem.ts';
 
 export interface Kubeconfig {
   readonly config: KubeConfig;
@@ -49,9 +48,7 @@ function addFile(config: KubeConfig, { tokenFiles, unsent }: UserFields, path: s
     file.makePathsAbsolute(dirname(path));
     users = withUsers.parse(loadYaml(text)).users;
   } catch (error) {
-    const problem = yamlProblem(error);
-    const why = problem === undefined ? messageOf(error) : `${problem.reason} (line ${problem.line + 1})`;
-    throw new Error(`Kubeconfig ${path} cannot be read: ${why}`);
+    throw new Error(`Kubeconfig ${path} cannot be read: ${yamlProblemWords(error)}`);
   }
   const isNew = (known: readonly { readonly name: string }[] | undefined) => (each: { readonly name: string }) =>
     known?.some(({ name }) => name === each.name) !== true;

@@ -1,6 +1,6 @@
 import type { ConditionUpdate } from '../../../kube/condition.ts';
 import { ready, reconciling, stalled } from '../../../kube/summary.ts';
-import { NO_NEWS_MS } from '../../elapsed.ts';
+import { missingFor } from '../../elapsed.ts';
 import { earlier } from '../../verification.ts';
 import type { DatabaseSeen, DatabaseSubject } from '../observation.ts';
 import { hasSchema, owns } from '../observation.ts';
@@ -27,14 +27,12 @@ export function decideSchema(subject: DatabaseSubject, seen: DatabaseSeen, nowMs
       const say = schema.lasting ? stalled : reconciling;
       const [applied] = subject.status.appliedSchema ?? [];
       const message = `${schema.message}. What was applied before stays as it is`;
-      const passesInMs = schema.lasting ? 0 : NO_NEWS_MS - schema.forMs;
       return {
         conditions: [
           ...say(schema.reason, applied === undefined ? schema.message : message),
           synced('False', schema.reason, schema.message),
         ],
-        // Some tools replace a ConfigMap by deleting it and creating it again.
-        ...(passesInMs > 0 ? { mayPass: true, requeueAfterMs: passesInMs } : { retry: 'slowly' }),
+        ...(schema.lasting ? { retry: 'slowly' } : missingFor(schema.forMs)),
       };
     }
     case 'seen':

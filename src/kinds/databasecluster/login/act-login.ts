@@ -67,7 +67,8 @@ export async function preparePassword(
     throw secretChanged(known);
   // There is one already. It comes first, as the server may be about to take it, whoever wrote it.
   if (known.nextIs === 'ours' || untilReplaced(world, subject, known, from) !== undefined) return undefined;
-  const made = rotates === true ? rotationMade(work, known) : undefined;
+  const { rotateEvery } = subject.spec.adminCredentials ?? {};
+  const made = rotates && madeBefore(subject, rotateEvery, known.secret, world.clock.now());
   if (made !== undefined) return made;
   const { tries } = world.memory;
   // Nobody knows the password of a held session any more.
@@ -99,11 +100,6 @@ export async function preparePassword(
   }
   tries.prepared(subject.key, { username: login.username, password: nextPassword });
   return undefined;
-}
-
-function rotationMade({ world, subject }: Work, { secret }: KnownLogins): ClusterStatusPatch | undefined {
-  const { rotateEvery } = subject.spec.adminCredentials ?? {};
-  return madeBefore(subject, rotateEvery, secret?.annotations[ROTATION_ANNOTATIONS.made], world.clock.now());
 }
 
 export async function putPassword(

@@ -1,5 +1,5 @@
 import { reconciling } from '../../../kube/summary.ts';
-import { NO_NEWS_MS } from '../../elapsed.ts';
+import { missingFor } from '../../elapsed.ts';
 import {
   connectionSecretName,
   hasBegun,
@@ -119,8 +119,5 @@ function unusable(
   const said = works === 'current' ? `${message}. The previous password stays` : message;
   if (lasting === 'terminal') return stuck(reason, said);
   const conditions = reconciling(reason, said);
-  // Some tools replace a Secret by deleting it and creating it again.
-  return works === 'current' && forMs < NO_NEWS_MS
-    ? { conditions, mayPass: true, requeueAfterMs: NO_NEWS_MS - forMs }
-    : { conditions, retry: 'slowly' };
+  return { conditions, ...(works === 'current' ? missingFor(forMs) : { retry: 'slowly' }) };
 }

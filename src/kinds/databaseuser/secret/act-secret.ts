@@ -12,7 +12,6 @@ import { connectionSecretName, type UserStatusPatch, type UserStep, usernameOf }
 import { DATABASE_USERS } from '../resource.ts';
 import type { LocalWork, Work } from '../work.ts';
 import type { UserWorld } from '../world.ts';
-import { SECRET_ANNOTATIONS } from './annotations.ts';
 import { changesTo } from './changes.ts';
 import { lastChangeOf, newSecret, SECRET_TYPE, wantedSecret } from './content.ts';
 import { isOurSecret, readOurs } from './our-secret.ts';
@@ -47,11 +46,8 @@ export async function prepareNext(
   const ref = subject.spec.passwordSecretRef;
   // One that is on its way is finished first: the server may be about to take it.
   if (before !== undefined && !((isUnsent(work, before) || instead === true) && ref !== undefined)) return undefined;
-  if (rotates === true) {
-    const record = secret?.annotations[SECRET_ANNOTATIONS.rotation];
-    const made = madeBefore(subject, subject.spec.rotateEvery, record, world.clock.now());
-    if (made !== undefined) return made;
-  }
+  const made = rotates && madeBefore(subject, subject.spec.rotateEvery, secret, world.clock.now());
+  if (made !== undefined) return made;
   const next = ref === undefined ? generatePassword(world.random) : (await readOwnPassword(work, ref)).password;
   const answers = subject.metadata.annotations?.[ROTATE_AT];
   const chosen = [...own.filter((name) => name === 'current'), ...(ref === undefined ? [] : (['next'] as const))];
