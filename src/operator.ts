@@ -156,18 +156,10 @@ function showInMetrics(
   gauges.watch(DATABASES.kind, databases);
   metrics.onScrape(() => ({
     ...gauges.told(clock.now()),
-    spaces: [...connections.all()].map(
-      ([
-        key,
-        {
-          poller: { listedAtMs, intervalMs },
-        },
-      ]) => ({
-        ...splitKey(key),
-        listedAtMs,
-        intervalMs,
-      }),
-    ),
+    spaces: [...connections.all()].map(([key, { poller }]) => {
+      const { listedAtMs, intervalMs } = poller;
+      return { ...splitKey(key), listedAtMs, intervalMs };
+    }),
     leader: acts(),
   }));
 }

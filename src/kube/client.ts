@@ -239,14 +239,11 @@ const ORDINARY: ReadonlySet<number> = new Set([404, 409]);
 
 /** Returns the text without the token: something in front of the API server may repeat the request in its error. */
 function withoutToken(text: string, { status }: HttpResponse, sent: readonly string[]): string {
+  if (ORDINARY.has(status)) return text;
   const tokens = sent.map((header) => header.replace(/^(?:Bearer|Basic) /, ''));
   // A shorter one would match in every second message.
-  return ORDINARY.has(status)
-    ? text
-    : redact(
-        text,
-        tokens.filter(({ length }) => length >= REDACT_WINDOW),
-      );
+  const long = tokens.filter(({ length }) => length >= REDACT_WINDOW);
+  return redact(text, long);
 }
 
 /** Returns the values in this request that a webhook may repeat when it refuses the Secret. */

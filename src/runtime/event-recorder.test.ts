@@ -212,6 +212,17 @@ test('EventRecorder reports what it cannot write and for which object, goes on, 
 
 const LOST = new HttpError('lost', 'The connection broke');
 
+/** Has each creation fail. Returns a function that counts them. */
+function failing(api: object, error: Error): () => number {
+  let sent = 0;
+  const create = () => {
+    sent++;
+    return Promise.reject(error);
+  };
+  Object.assign(api, { create });
+  return () => sent;
+}
+
 test.each([
   { how: 'is lost on its way', error: new HttpError('unreachable', 'Nobody is there') },
   { how: 'is told to wait', error: new KubeError('too many requests', { status: 429, retryAfterMs: 1_000 }) },
@@ -247,27 +258,17 @@ test.each([
   { what: 'lost again and again', error: LOST, requests: 12 },
 ])('EventRecorder gives an Event up that is $what after so many requests: $requests', async ({ error, requests }) => {
   const { record, api, failures, clock } = aRecorder();
-  let sent = 0;
-  const create = () => {
-    sent++;
-    return Promise.reject(error);
-  };
-  Object.assign(api, { create });
+  const sent = failing(api, error);
   await record('True', 'Running');
   await clock.advance(600_000);
-  expect([sent, failures]).toEqual([requests, [{ error, object: anObject() }]]);
+  expect([sent(), failures]).toEqual([requests, [{ error, object: anObject() }]]);
 });
 
 test('EventRecorder sends nothing again once it is asked to end', async () => {
   const { record, recorder, api, failures } = aRecorder();
-  let sent = 0;
-  const create = () => {
-    sent++;
-    return Promise.reject(LOST);
-  };
-  Object.assign(api, { create });
+  const sent = failing(api, LOST);
   await record('True', 'Running');
   await record('True', 'Running', anObject('b'));
   await recorder.written();
-  expect([sent, failures.length]).toEqual([3, 2]);
+  expect([sent(), failures.length]).toEqual([3, 2]);
 });

@@ -41,7 +41,7 @@ const REMEMBERED = 4_096;
 /** Returns a recorder, as above. Events are written in the background, one after the other. */
 export function createEventRecorder({ api, clock, random, instance, onFailure }: EventRecorderOptions): EventRecorder {
   const series = new Recent<string, { readonly name: string; readonly count: number; readonly at: number }>(REMEMBERED);
-  /** By uid, and by reason if recorded `besides`. */
+  /** By uid, and by reason if recorded `besides`. Asked before a token is taken, so it counts one less. */
   const spam = new Buckets({ clock, intervalMs: REFILL_MS, burst: BURST - 1 });
   const end = new AbortController();
   let waiting = 0;

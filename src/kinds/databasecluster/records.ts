@@ -44,19 +44,18 @@ export class SpaceMembers {
   changed(key: ObjectKey, before: KubeObject | undefined, after: KubeObject | undefined): void {
     const [was, is] = [heldRecordOf(before), heldRecordOf(after)];
     const [left, joined] = [was && spaceKeyOf(was), is && spaceKeyOf(is)];
-    const gone = left === undefined ? [] : this.#remove(key, left);
-    const come = is === undefined || joined === undefined ? [] : this.#add(key, joined, is);
-    const stays = left === joined;
-    if (left !== undefined) for (const id of gone) if (!stays || !come.includes(id)) this.#onHold(left, id);
-    if (joined !== undefined) for (const id of come) if (!stays || !gone.includes(id)) this.#onHold(joined, id);
+    const gone = left === undefined ? undefined : this.#remove(key, left);
+    const come = is === undefined || joined === undefined ? undefined : this.#add(key, joined, is);
+    if (left === joined && gone === come) return;
+    if (left !== undefined && gone !== undefined) this.#onHold(left, gone);
+    if (joined !== undefined && come !== undefined) this.#onHold(joined, come);
   }
 
   /** Returns the id that it had. */
-  #remove(key: ObjectKey, left: ObjectKey): readonly string[] {
+  #remove(key: ObjectKey, left: ObjectKey): string | undefined {
     const space = this.#spaces.get(left);
-    if (space === undefined) return [];
-    const member = space.members.get(key);
-    if (member === undefined) return [];
+    const member = space?.members.get(key);
+    if (space === undefined || member === undefined) return undefined;
     if (member.exists && member.place !== undefined) this.#places?.recorded(left, member.place, -1);
     space.held = undefined;
     if (space.members.delete(key) && space.members.size === 0) this.#spaces.delete(left);
@@ -64,7 +63,7 @@ export class SpaceMembers {
   }
 
   /** Returns the id that it has. */
-  #add(key: ObjectKey, joined: ObjectKey, record: HeldRecord): readonly string[] {
+  #add(key: ObjectKey, joined: ObjectKey, record: HeldRecord): string | undefined {
     const space = this.#spaces.get(joined) ?? { members: new Map<ObjectKey, Member>(), held: undefined };
     const member = memberOf(record, space.members.values().next().value?.place);
     space.members.set(key, member);
@@ -106,14 +105,15 @@ function heldIn({ members }: Space, here: Place | undefined): ReadonlySet<string
   const ids = new Set<string>();
   for (const member of members.values()) {
     if (here !== undefined && member.place !== undefined && !isSamePlace(member.place, here)) continue;
-    for (const id of heldBy(member)) ids.add(id);
+    const id = heldBy(member);
+    if (id !== undefined) ids.add(id);
   }
   return ids;
 }
 
 /** An id that is only wanted may be the one of somebody else's cluster. */
-function heldBy({ ids, exists }: Member): readonly string[] {
-  return exists ? ids.slice(0, 1) : [];
+function heldBy({ ids, exists }: Member): string | undefined {
+  return exists ? ids[0] : undefined;
 }
 
 /** `usual`: the place of others of its space. Nearly all of thousands are there, and need not each hold a copy. */

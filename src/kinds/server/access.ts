@@ -151,6 +151,12 @@ function openOf(world: ServerWorld, clusterKey: ObjectKey, called: string, clust
 
 type Waiting = Extract<ServerAccess, { server: 'waiting' }>;
 
+/** By the cluster's state. */
+const RESTING: Readonly<Partial<Record<string, string>>> = {
+  suspended: 'is suspended: this goes on when it runs again',
+  suspending: 'is being suspended: this goes on when it runs again',
+};
+
 /** By its status, the cluster's server cannot be worked on now. */
 function unusable(called: string, cluster: ClusterRecord): Waiting {
   const { metadata, spec, status } = cluster;
@@ -165,16 +171,10 @@ function unusable(called: string, cluster: ClusterRecord): Waiting {
     return { ...waiting('leaving', 'ClusterDeleting', `${called} is being deleted`), destroyed };
   // Also while it is being suspended: what was right stays so, and nobody needs to wait for it.
   const rests = spec.state === 'Suspended';
-  if (rests || status.state === 'suspended' || status.state === 'suspending') {
+  if (rests || RESTING[status.state ?? ''] !== undefined) {
     // With driftPolicy: Report, one that somebody else resumed goes on running.
-    const how =
-      status.state === 'suspended'
-        ? 'is suspended: this goes on when it runs again'
-        : status.state === 'suspending'
-          ? 'is being suspended: this goes on when it runs again'
-          : 'should be suspended: this goes on when its state should be Running';
-    const message = `${called} ${how}`;
-    return { ...waiting('suspended', CLUSTER_SUSPENDED, message), rests };
+    const how = RESTING[status.state ?? ''] ?? 'should be suspended: this goes on when its state should be Running';
+    return { ...waiting('suspended', CLUSTER_SUSPENDED, `${called} ${how}`), rests };
   }
   const lacking = (['endpoint', 'credentials', 'createdAt'] as const).filter((field) => status[field] === undefined);
   return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}: ${whyNotReady(cluster, lacking)}`);
