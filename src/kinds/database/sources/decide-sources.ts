@@ -2,7 +2,7 @@ import type { ConditionUpdate } from '../../../kube/condition.ts';
 import { ready, reconciling, stalled } from '../../../kube/summary.ts';
 import { missingFor } from '../../elapsed.ts';
 import { earlier } from '../../verification.ts';
-import type { DatabaseSeen, DatabaseSubject } from '../observation.ts';
+import type { DatabaseSeen, DatabaseStep, DatabaseSubject } from '../observation.ts';
 import { hasSchema, owns } from '../observation.ts';
 import {
   type DatabaseDecision,
@@ -56,19 +56,20 @@ function looked(subject: DatabaseSubject, seen: DatabaseSeen, schema: SchemaSeen
       steps: [{ do: 'ApplySchema', name, identity, plan }],
     };
   }
-  if (checked !== undefined && schema.tryAgainInMs > 0) {
+  const steps: readonly DatabaseStep[] = [{ do: 'TrySchema', name, identity, plan }];
+  if (checked !== undefined) {
     const message = `The schema stays as it was, because this was refused: ${checked.message}`;
-    return {
-      conditions: [...stalled('SchemaRefused', message), synced('False', 'SchemaRefused', message)],
-      // The database's existence is checked at least as often as for one that is Ready.
-      requeueAfterMs: earlier(schema.tryAgainInMs, seen.checkInMs),
-    };
+    const conditions = [...stalled('SchemaRefused', message), synced('False', 'SchemaRefused', message)];
+    // That it is tried again is no news: what is Stalled must not look as if it went on, every few minutes.
+    if (schema.tryAgainInMs <= 0) return { conditions, steps };
+    // The database's existence is checked at least as often as for one that is Ready.
+    return { conditions, requeueAfterMs: earlier(schema.tryAgainInMs, seen.checkInMs) };
   }
   const summary =
     plan.because === 'drift'
       ? reconciling('SchemaDrifted', `${pending.message}: all sources are run again`)
       : reconciling('CheckingSchema', `Schema sources are tried in a transaction without effect: ${namesOf(plan)}`);
-  return { conditions: [...summary, pending], steps: [{ do: 'TrySchema', name, identity, plan }] };
+  return { conditions: [...summary, pending], steps };
 }
 
 function pendingOf(plan: SchemaPlan): ConditionUpdate {
