@@ -55,7 +55,7 @@ export async function observeCluster(
     place: connection.place,
     canDestroy: connection.client.canDestroy,
     id,
-    claimedBy: firstClaimant(world, subject, id),
+    claimedBy: firstClaimant(world, subject, id, cluster),
     mayLandUntilMs: mayLandUntilMs(world, subject),
     createdByCall: world.memory.createdByCall(subject.key, subject.status.operation),
     self: world.memory.attempts.self,

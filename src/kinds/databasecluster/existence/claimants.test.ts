@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { aCluster, CREATED_AT, PLACE } from '../../../../test/support/builders.ts';
+import { aCluster, type ClusterBuilder, CREATED_AT, PLACE } from '../../../../test/support/builders.ts';
+import type { Cluster } from '../../../cloud/schema.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { ClusterWorld } from '../world.ts';
 import { firstClaimant } from './claimants.ts';
@@ -7,19 +8,49 @@ import { firstClaimant } from './claimants.ts';
 const older = aCluster().subject;
 const former = { clusterID: 'orders', createdAt: CREATED_AT };
 
-it.each([
-  ['whose cluster has vanished, after the cloud refused another one', aCluster().withStatus({ former }), undefined],
-  ['that has announced it', aCluster().announced(), undefined],
-  ['that has nothing yet', aCluster(), 'shop/older'],
-])('Which object comes first of an older one that wants an id, and one %s', (_what, given, first) => {
-  const metadata = { ...older.metadata, name: 'older', uid: 'older', creationTimestamp: '2026-11-20T08:00:00Z' };
-  const spec = { ...older.spec, clusterID: 'orders' };
-  const other: KubeObject = { apiVersion: '', kind: 'DatabaseCluster', metadata, spec, status: older.status };
-  const world = {
+/** A world with one other object, of another name. */
+function withOther(metadata: Partial<KubeObject['metadata']>, spec: object, status: object): ClusterWorld {
+  const other: KubeObject = {
+    apiVersion: '',
+    kind: 'DatabaseCluster',
+    metadata: { ...older.metadata, namespace: 'shop', generation: 1, name: 'older', uid: 'older', ...metadata },
+    spec: { ...older.spec, clusterID: 'orders', ...spec },
+    status: { ...older.status, ...status },
+  };
+  return {
     places: { get: () => PLACE, same: (space: string) => [space] },
     claimants: () => ['shop/older'],
     cluster: () => other,
     space: () => undefined,
   } as unknown as ClusterWorld;
-  expect(firstClaimant(world, given.subject, 'orders')).toBe(first);
+}
+
+it.each([
+  ['whose cluster has vanished, after the cloud refused another one', aCluster().withStatus({ former }), undefined],
+  ['that has announced it', aCluster().announced(), undefined],
+  ['that has nothing yet', aCluster(), 'shop/older'],
+])('Which object comes first of an older one that wants an id, and one %s', (_what, given, first) => {
+  const world = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, {}, {});
+  expect(firstClaimant(world, given.subject, 'orders', undefined)).toBe(first);
+});
+
+it.each<[string, ClusterBuilder, string, string | undefined]>([
+  [
+    'belongs to the object that has just renamed it, whatever its status still says',
+    aCluster(),
+    CREATED_AT,
+    'shop/older',
+  ],
+  ['of another time is free', aCluster(), '2026-11-20T08:00:00.123Z', undefined],
+  [
+    'stays with the object that has it, if two were created at the same time',
+    aCluster().owned(),
+    CREATED_AT,
+    undefined,
+  ],
+])('A cluster under an id that another object wants %s', (_what, given, createdAt, first) => {
+  const renaming = { clusterID: 'before', createdAt: CREATED_AT };
+  const world = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, {}, renaming);
+  const cluster = { id: 'orders', createdAt: Date.parse(createdAt) } as Cluster;
+  expect(firstClaimant(world, given.subject, 'orders', cluster)).toBe(first);
 });

@@ -1,9 +1,10 @@
+import type { Cluster } from '../../../cloud/schema.ts';
 import { findStatusCondition } from '../../../kube/condition.ts';
 import type { ObjectKey } from '../../../kube/object.ts';
 import { comesBefore, type Hold } from '../../claim.ts';
 import { isSamePlace } from '../../databasespace/place.ts';
 import { heldRecordOf } from '../held-record.ts';
-import { currentID, mayExist, spaceKeyOf } from '../identity.ts';
+import { createdAtOf, currentID, mayExist, spaceKeyOf } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import type { ClusterRecord } from '../record.ts';
 import type { ClusterWorld } from '../world.ts';
@@ -51,9 +52,21 @@ export function claimantsOf(
   );
 }
 
-/** The other object that has or wants this id, if it comes first. */
-export function firstClaimant(world: ClusterWorld, subject: ClusterSubject, id: string): ObjectKey | undefined {
-  const others = claimantsOf(world, subject, id).filter((claimant) => currentID(claimant) === id);
+/**
+ * The other object that has or wants this id, if it comes first. `cluster`: what the cloud shows under it. That may be the cluster of an
+ * object that has just renamed it, whose status does not say so yet.
+ */
+export function firstClaimant(
+  world: ClusterWorld,
+  subject: ClusterSubject,
+  id: string,
+  cluster: Cluster | undefined,
+): ObjectKey | undefined {
+  const createdAt = cluster && createdAtOf(cluster);
+  const isNew = createdAt !== undefined && createdAt !== subject.status.createdAt;
+  const others = claimantsOf(world, subject, id).filter(
+    (claimant) => currentID(claimant) === id || (isNew && claimant.status.createdAt === createdAt),
+  );
   return comesBefore(subject, others, holdOf);
 }
 
