@@ -62,3 +62,10 @@ test.each<[string, ClusterBuilder, string | undefined]>([
 ])('What changes the login of a cluster that is %s', (_what, { subject }, ahead) => {
   expect(loginChangeAhead(subject, NOW_MS)).toBe(ahead);
 });
+
+test.each([
+  ['a new password', rotating],
+  ['another Secret', healthy.with({ adminCredentials: { secretName: 'x' } })],
+])('A clone that its source waits for does not wait for %s in turn', (_what, { subject }) => {
+  expect(loginChangeAhead(subject, NOW_MS, true)).toBeUndefined();
+});

@@ -11,12 +11,16 @@ import type { ClusterRecord } from '../record.ts';
  */
 export function loginChangeAhead(source: ClusterRecord, nowMs: number, isWaitedFor = false): string | undefined {
   if (!isLoginLookedAfter(source)) return undefined;
-  const { conditions, credentials } = source.status;
-  if (!isStatusConditionTrue(conditions, 'CredentialsSecured')) return 'have its login secured';
-  const secretName = adminSecretName(source);
-  if (credentials !== undefined && credentials.secretName !== secretName)
-    return `have its login in Secret "${secretName}"`;
-  return !isWaitedFor && isRotationDue(source, nowMs) ? 'get a new password' : undefined;
+  if (!isStatusConditionTrue(source.status.conditions, 'CredentialsSecured')) return 'have its login secured';
+  if (isWaitedFor) return undefined;
+  if (isMoveDue(source)) return `have its login in Secret "${adminSecretName(source)}"`;
+  return isRotationDue(source, nowMs) ? 'get a new password' : undefined;
+}
+
+/** Whether the spec names another Secret than the one that has the login. It gets a new password, too. */
+export function isMoveDue(cluster: ClusterRecord): boolean {
+  const { credentials } = cluster.status;
+  return credentials !== undefined && credentials.secretName !== adminSecretName(cluster);
 }
 
 /** Whether the login should be replaced by a new one, as was asked for or by schedule. */

@@ -12,6 +12,7 @@ const due = aCluster()
   .healthy()
   .withStatus({ lastRotation: agoMs(0) })
   .annotated('rotate-at', 'now');
+const moved = due.withStatus({ lastHandledRotateAt: 'now' }).with({ adminCredentials: { secretName: 'other' } });
 const named = aCluster().with({ cloneFrom: { clusterRef: { name: 'orders' } } });
 const made = named.withStatus({ clusterID: 'copy', createdAt: agoMs(60_000) });
 const byID = (name: string, clusterID = 'orders') =>
@@ -47,6 +48,8 @@ describe('A new password of a cluster', () => {
         .with({ adminCredentials: { rotateEvery: '10m' } })
         .withStatus({ lastHandledRotateAt: 'before', lastRotation: agoMs(600_000) }),
     ],
+    ['is made when the login is to move to another Secret', made, moved],
+    ['names the Secret that the login is to leave', byID('orders-admin'), moved],
   ])('waits for a clone that %s', async (_what, clone, source = due) => {
     expect(await clonesOf(source, clone)).toEqual(['copy']);
   });
@@ -61,6 +64,7 @@ describe('A new password of a cluster', () => {
     ['needs a person', made.withCondition('Stalled', 'True', 'DefaultLoginRefused')],
     ['is of another cluster', made.with({ cloneFrom: { clusterRef: { name: 'other' } } })],
     ['names another Secret', byID('legacy')],
+    ['names the Secret that the login is to move to', byID('other'), moved],
     ['names another id', byID('orders-admin', 'other')],
     ['is none', aCluster().withStatus({ createdAt: agoMs(60_000) })],
     ['is made when none is due', made, due.withStatus({ lastHandledRotateAt: 'now' })],

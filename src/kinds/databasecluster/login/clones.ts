@@ -1,6 +1,6 @@
 import { isPaused } from '../../../kube/annotations.ts';
 import { isStatusConditionTrue } from '../../../kube/condition.ts';
-import { isRotationDue } from '../existence/source-login.ts';
+import { isMoveDue, isRotationDue } from '../existence/source-login.ts';
 import { adminSecretName, currentID } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import { type ClusterRecord, clusterRecordOf } from '../record.ts';
@@ -17,9 +17,9 @@ const MAKING_MS = 3_600_000;
  */
 export function clonesToSecure(world: ClusterWorld, subject: ClusterSubject): readonly string[] {
   const { clock, memory } = world;
-  if (!isRotationDue(subject, clock.now())) return [];
+  if (!isRotationDue(subject, clock.now()) && !isMoveDue(subject)) return [];
   const names: string[] = [];
-  for (const key of new Set(world.clones(subject.key, adminSecretName(subject)))) {
+  for (const key of new Set(world.clones(subject.key, secretNow(subject)))) {
     const record = clusterRecordOf(world.cluster(key));
     if (record === undefined || !isCloneOf(subject, record)) continue;
     const { metadata } = record;
@@ -39,7 +39,12 @@ export function isWaitedFor({ clock, memory }: ClusterWorld, subject: ClusterSub
 function isCloneOf(source: ClusterSubject, { spec: { cloneFrom, adminCredentials } }: ClusterRecord): boolean {
   if (cloneFrom?.clusterRef !== undefined) return cloneFrom.clusterRef.name === source.metadata.name;
   const secretName = adminCredentials?.existingSecretRef?.name;
-  return cloneFrom?.clusterID === currentID(source) && secretName === adminSecretName(source);
+  return cloneFrom?.clusterID === currentID(source) && secretName === secretNow(source);
+}
+
+/** The Secret that has the login, which may be to move to another one. */
+function secretNow(source: ClusterSubject): string {
+  return source.status.credentials?.secretName ?? adminSecretName(source);
 }
 
 /** Whether it was asked for, and does not have a login of its own yet. */

@@ -316,9 +316,21 @@ describe('decideLogin()', () => {
     expect(decision).toMatchObject({ steps: [], requeueAfterMs: 15_000 });
     expect(outline(decision).ready).toBe('True Running');
     expect(conditionOf(decision, 'Ready')?.message).toMatch(
-      /its login is in Secret "orders-admin"\. A new password is due, and waits for an hour at most .*: DatabaseCluster "a", "b", "c" and 1 more\. To have it at once, pause these objects$/,
+      /its login is in Secret "orders-admin"; a new password is due, and waits for an hour at most .*: DatabaseCluster "a", "b", "c" and 1 more\. To have it at once, pause these objects$/,
     );
     expect(conditionOf(decideCluster(due.subject, seen.seen, NOW_MS), 'Ready')?.message).not.toContain('is due');
+  });
+
+  it('moves no login to another Secret while clones are made that come with it, and says so', () => {
+    const moved = healthy.with({ adminCredentials: { secretName: 'other' } });
+    const seen = anObservation().tried({ working: 'inherited', workingOf: 'orders-admin', secretName: 'other' });
+    const decision = decideCluster(moved.subject, seen.with({ clones: ['copy'] }).seen, NOW_MS);
+    expect(decision).toMatchObject({ requeueAfterMs: 15_000 });
+    expect(outline(decision)).toMatchObject({ ready: 'Unknown SecuringCredentials', steps: [] });
+    expect(conditionOf(decision, 'Ready')?.message).toMatch(
+      /its login is being replaced: a new password is due, and waits for an hour at most .*: DatabaseCluster "copy"\. To have it at once, pause that object$/,
+    );
+    for (const type of ['CredentialsSecured', 'Available']) expect(conditionOf(decision, type)?.status).toBe('True');
   });
 
   it('promotes the password that the server has accepted, and leaves reporting it to the next look', () => {

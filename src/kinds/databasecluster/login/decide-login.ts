@@ -161,6 +161,9 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
     const conditions = replacing(subject, seen, login, doing);
     return { conditions, hold: true, stands: failure, requeueAfterMs: forMs };
   }
+  const { clones = [] } = seen;
+  if (clones.length > 0 && isMove(subject, login))
+    return { conditions: waiting(subject, seen, login, waitsFor(clones)), requeueAfterMs: CLONE_LOOK_MS };
   // The factory's password must go first, no matter who else can sign in.
   const by = factoryAlive === true ? byFactory(login) : { from: working, ...from };
   return replaceBy({ do: 'PreparePassword', ...by }, subject, seen, login, doing);
@@ -272,7 +275,7 @@ const MOST_CLONES = 3;
 
 function waitsFor(clones: readonly string[]): string {
   const names = clones.map((name) => `"${name}"`);
-  return `. A new password is due, and waits for an hour at most until what is being cloned from it has a login of its own, as that comes with the password of now: DatabaseCluster ${listed(names, MOST_CLONES)}. To have it at once, pause ${clones.length === 1 ? 'that object' : 'these objects'}`;
+  return `a new password is due, and waits for an hour at most until what is being cloned from it has a login of its own, as that comes with the password of now: DatabaseCluster ${listed(names, MOST_CLONES)}. To have it at once, pause ${clones.length === 1 ? 'that object' : 'these objects'}`;
 }
 
 function running(
@@ -289,7 +292,7 @@ function running(
   const { credentials, unverifiedSecretName: other = subject.status.unverifiedSecretName } = status;
   const isMoved = credentials != null && credentials.secretName !== subject.status.credentials?.secretName;
   return {
-    conditions: inOrder(subject, seen, waits ? waitsFor(seen.clones ?? []) : ''),
+    conditions: inOrder(subject, seen, waits ? `; ${waitsFor(seen.clones ?? [])}` : ''),
     status,
     // Ready stays: at every moment of the rotation one of the Secret's passwords works.
     steps: [
