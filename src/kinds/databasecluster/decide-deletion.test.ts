@@ -388,6 +388,30 @@ const cases: readonly Case[] = [
   },
 ];
 
+describe('A cluster that is to be destroyed while it is being cloned', () => {
+  const waits = { ready: 'Unknown WaitingForDependents', steps: [], comesBack: '15000 ms' };
+
+  it.each([
+    ['stays until the clone has a login of its own', running],
+    ['leaves its Secret if it is gone before that', gone],
+  ])('%s', (_what, seen) => {
+    const decision = decideCluster(leaving('Delete').subject, seen.with({ clones: ['copy'] }).seen, NOW_MS);
+    expect(outline(decision)).toMatchObject(waits);
+    expect(decision.release).toBeUndefined();
+    expect(conditionOf(decision, 'Ready')?.message).toContain(
+      'DatabaseCluster "copy". To destroy the cluster at once, pause or delete that object',
+    );
+  });
+
+  it.each([
+    ['is being destroyed already', leaving('Delete'), running.status('destroying'), []],
+    ['is suspended instead', leaving('Suspend'), running, ['Suspend']],
+  ])('goes on if it %s', (_what, given, seen, steps) => {
+    const decision = decideCluster(given.subject, seen.with({ clones: ['copy'] }).seen, NOW_MS);
+    expect(decision.steps ?? []).toEqual(steps.map((step) => expect.objectContaining({ do: step })));
+  });
+});
+
 describe('decideDeletion()', () => {
   it.each(cases)('$name', ({ given, seen, thus }) => {
     expect(outline(decideCluster(given.subject, seen, NOW_MS))).toMatchObject(thus);

@@ -5,6 +5,7 @@ import { placeName } from '../databasespace/place.ts';
 import { isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './existence/decide-absent.ts';
 import { isFromOperation } from './existence/decide-existence.ts';
 import { createdAtOf, currentID, desiredID, identityOf, isFormer, isOurs, owns } from './identity.ts';
+import { CLONE_LOOK_MS, clonesInWords } from './login/clones.ts';
 import { decideLoginAlone } from './login/decide-login.ts';
 import type { ClusterObservation, ClusterStep, ClusterSubject, SpaceSeen } from './observation.ts';
 import {
@@ -107,9 +108,10 @@ function whilePaused(subject: ClusterSubject, seen: SpaceSeen, end: ClusterDecis
 const DELETE_SECRET: ClusterStep = { do: 'DeleteSecret' };
 
 function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): ClusterDecision {
-  const { cluster } = seen;
+  const { cluster, clones = [] } = seen;
   const before = unsettled(subject, seen, nowMs);
   if (before !== undefined) return before;
+  if (clones.length > 0 && cluster?.status !== 'destroying') return afterClones(subject, seen, clones);
   const say = (summary: readonly ConditionUpdate[]): ClusterDecision => ({
     conditions: [...summary, ...clusterConditions(subject, seen)],
     status: shown(seen),
@@ -127,6 +129,14 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
     return stays(subject, seen, failing('DeletionBlocked', message), nowMs);
   }
   return { ...say(destroying), steps: [{ do: 'Destroy', id: seen.id }] };
+}
+
+/** A clone that is being made may still need the cluster, and comes with the password that only this object's Secret has. */
+function afterClones(subject: ClusterSubject, seen: SpaceSeen, clones: readonly string[]): ClusterDecision {
+  const them = clones.length === 1 ? 'that object' : 'these objects';
+  const message = `Waiting until what is being cloned from cluster "${seen.id}" has a login of its own, as that comes with the password in this object's Secret: ${clonesInWords(clones)}. To destroy the cluster at once, pause or delete ${them}. ${KEEP_IT}`;
+  const conditions = [...reconciling('WaitingForDependents', message), ...clusterConditions(subject, seen)];
+  return { conditions, requeueAfterMs: CLONE_LOOK_MS };
 }
 
 /** The states that lead to one in which a cluster can be suspended. Others may last. */

@@ -73,7 +73,8 @@ export async function observeCluster(
   const login = await loginOf(world, subject, connection, { ...seen, login: { login: 'notTried' } }, signal);
   // A new password that is written down goes on: what is cloned waits for that.
   const isBegun = login.login === 'tried' && login.next !== 'none';
-  return { ...seen, login, ...(isBegun ? {} : { clones: clonesToSecure(world, subject) }) };
+  const isToGo = isToEnd(subject) && destroys(subject.spec);
+  return { ...seen, login, ...(isBegun ? {} : { clones: clonesToSecure(world, subject, isToGo) }) };
 }
 
 /** Whether the end of the cluster, or of its management, is asked for. */

@@ -80,6 +80,23 @@ export const LIFECYCLE: readonly Scenario[] = [
     ends: isReady,
   },
   {
+    // The clone comes with the password in the Secret of its source, which goes with that.
+    name: 'clone-of-destroyed',
+    prepare: async (world) => {
+      await world.people.createCluster({ deletionPolicy: 'Delete' }, 'source');
+      await world.until(() => isReady(world, 'source'), 'source is Ready');
+    },
+    act: async (world) => {
+      await world.people.createCluster({ cloneFrom: { clusterRef: { name: 'source' } } });
+      await world.wait(() => world.view.cluster() !== undefined, 'the clone is made');
+      world.people.remove('source');
+    },
+    ends: (world) =>
+      isReady(world) && world.view.ready('source') === 'gone' && world.view.cluster('source') === undefined,
+    // Nobody waits for a clone that a person lets go.
+    without: ['pause', 'delete', 'recreate'],
+  },
+  {
     // The clone has the password of before: the source gets a new one only once nobody needs that any more.
     name: 'clone-of-rotated',
     prepare: async (world) => {

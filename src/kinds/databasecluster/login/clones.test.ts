@@ -35,6 +35,20 @@ async function clonesOf(source: ClusterBuilder, clone: ClusterBuilder, given?: K
   return ((await observeCluster(world, source.subject, new AbortController().signal)) as SpaceSeen).clones;
 }
 
+describe('The end of a cluster', () => {
+  const destroyed = aCluster().healthy().with({ deletionPolicy: 'Delete' }).deleting();
+
+  it('waits for a clone as long as it takes, and not if the cluster stays', async () => {
+    const bench = await kindBench();
+    for (const ms of [0, 3_600_000, 86_400_000]) {
+      await bench.clock.advance(ms);
+      expect(await clonesOf(destroyed, made, bench)).toEqual(['copy']);
+    }
+    expect(await clonesOf(destroyed.with({ deletionProtection: true }), made, bench)).toEqual([]);
+    expect(await clonesOf(destroyed.with({ managementPolicy: 'Observe' }), made, bench)).toBeUndefined();
+  });
+});
+
 describe('A new password of a cluster', () => {
   it.each<[string, ClusterBuilder, ClusterBuilder?]>([
     ['was made a minute ago', made],

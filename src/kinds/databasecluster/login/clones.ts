@@ -1,5 +1,6 @@
 import { isPaused } from '../../../kube/annotations.ts';
 import { isStatusConditionTrue } from '../../../kube/condition.ts';
+import { listed } from '../../listed.ts';
 import { isMoveDue, isRotationDue } from '../existence/source-login.ts';
 import { adminSecretName, currentID } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
@@ -11,13 +12,28 @@ import type { ClusterWorld } from '../world.ts';
 /** For how long a clone holds up a new password of its source: the cloud may never finish it. */
 const MAKING_MS = 3_600_000;
 
+/** How often it is looked whether a clone has a login of its own. */
+export const CLONE_LOOK_MS = 15_000;
+/** A name has up to 63 characters. */
+const MOST_CLONES = 3;
+
+/** Names the objects in a message. */
+export function clonesInWords(names: readonly string[]): string {
+  return `DatabaseCluster ${listed(
+    names.map((name) => `"${name}"`),
+    MOST_CLONES,
+  )}`;
+}
+
 /**
  * The names of the objects whose clusters are being cloned from the subject's, and that would lose their login with a new password,
- * if one is due.
+ * if one is due, or with its Secret, if that `isToGo`.
  */
-export function clonesToSecure(world: ClusterWorld, subject: ClusterSubject): readonly string[] {
+export function clonesToSecure(world: ClusterWorld, subject: ClusterSubject, isToGo: boolean): readonly string[] {
   const { clock, memory } = world;
-  if (!isRotationDue(subject, clock.now()) && !isMoveDue(subject)) return [];
+  if (!isToGo && !isRotationDue(subject, clock.now()) && !isMoveDue(subject)) return [];
+  // A new password can come later. What is destroyed never comes back.
+  const forMs = isToGo ? Number.POSITIVE_INFINITY : MAKING_MS;
   const names: string[] = [];
   for (const key of new Set(world.clones(subject.key, secretNow(subject)))) {
     const record = clusterRecordOf(world.cluster(key));
@@ -25,7 +41,7 @@ export function clonesToSecure(world: ClusterWorld, subject: ClusterSubject): re
     const { metadata } = record;
     // Another clone that is made for the object later is waited for as long.
     if (!isToBeSecured(record)) memory.clones.forget(key);
-    else if (memory.clones.begin({ key, metadata }, clock.monotonic()) < MAKING_MS) names.push(metadata.name);
+    else if (memory.clones.begin({ key, metadata }, clock.monotonic()) < forMs) names.push(metadata.name);
   }
   return names.sort();
 }

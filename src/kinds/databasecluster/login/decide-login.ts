@@ -6,7 +6,6 @@ import {
 } from '../../../kube/condition.ts';
 import { PASS } from '../../../kube/failure.ts';
 import { failing, particulars, reconciling, retrying, stalled } from '../../../kube/summary.ts';
-import { listed } from '../../listed.ts';
 import { rotationNow, untilRotation } from '../../rotation.ts';
 import { earlier } from '../../verification.ts';
 import { changeOf, isChangeUnseen, needsPerson, settled } from '../changes/decide-state.ts';
@@ -22,6 +21,7 @@ import {
   type VerifiedLogin,
   verifiedLogin,
 } from '../present.ts';
+import { CLONE_LOOK_MS, clonesInWords } from './clones.ts';
 import { secretTakenWords } from './secret-taken.ts';
 import { whatIsWrong } from './wrong-login.ts';
 
@@ -268,14 +268,8 @@ function inOrder(subject: ClusterSubject, seen: SpaceSeen, also = ''): readonly 
   return [...settled(subject, seen, 'Running', message), ...clusterConditions(subject, seen, { secured, available })];
 }
 
-/** How often it is looked whether a clone has a login of its own. */
-const CLONE_LOOK_MS = 15_000;
-/** A name has up to 63 characters. */
-const MOST_CLONES = 3;
-
 function waitsFor(clones: readonly string[]): string {
-  const names = clones.map((name) => `"${name}"`);
-  return `a new password is due, and waits for an hour at most until what is being cloned from it has a login of its own, as that comes with the password of now: DatabaseCluster ${listed(names, MOST_CLONES)}. To have it at once, pause ${clones.length === 1 ? 'that object' : 'these objects'}`;
+  return `a new password is due, and waits for an hour at most until what is being cloned from it has a login of its own, as that comes with the password of now: ${clonesInWords(clones)}. To have it at once, pause ${clones.length === 1 ? 'that object' : 'these objects'}`;
 }
 
 function running(
