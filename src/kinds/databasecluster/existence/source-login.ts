@@ -39,7 +39,7 @@ const NOT_ABOUT_LOGIN: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether Mooring changes the login if it is not as it should be, and no person must act first. */
-function isLoginLookedAfter({ metadata, spec, status }: ClusterRecord): boolean {
+export function isLoginLookedAfter({ metadata, spec, status }: ClusterRecord): boolean {
   const stalled = findStatusCondition(status.conditions, 'Stalled');
   const isStalled =
     stalled?.status === 'True' &&

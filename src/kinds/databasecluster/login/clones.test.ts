@@ -63,6 +63,7 @@ describe('A new password of a cluster', () => {
         .withStatus({ lastHandledRotateAt: 'before', lastRotation: agoMs(600_000) }),
     ],
     ['is made when the login is to move to another Secret', made, moved],
+    ['cannot be changed as its spec says', made.withCondition('Stalled', 'True', 'RefusedByCloud')],
     ['names the Secret that the login is to leave', byID('orders-admin'), moved],
   ])('waits for a clone that %s', async (_what, clone, source = due) => {
     expect(await clonesOf(source, clone)).toEqual(['copy']);

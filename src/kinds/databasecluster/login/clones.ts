@@ -1,7 +1,5 @@
-import { isPaused } from '../../../kube/annotations.ts';
-import { isStatusConditionTrue } from '../../../kube/condition.ts';
 import { listed } from '../../listed.ts';
-import { isMoveDue, isRotationDue } from '../existence/source-login.ts';
+import { isLoginLookedAfter, isMoveDue, isRotationDue } from '../existence/source-login.ts';
 import { adminSecretName, currentID } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import { type ClusterRecord, clusterRecordOf } from '../record.ts';
@@ -63,10 +61,9 @@ function secretNow(source: ClusterSubject): string {
   return source.status.credentials?.secretName ?? adminSecretName(source);
 }
 
-/** Whether it was asked for, and does not have a login of its own yet. */
-function isToBeSecured({ metadata, spec, status }: ClusterRecord): boolean {
-  const { operation, createdAt, credentials, conditions } = status;
-  const isBegun = (operation !== undefined || createdAt !== undefined) && credentials === undefined;
-  const isGoing = metadata.deletionTimestamp !== undefined || isPaused(metadata);
-  return isBegun && !isGoing && spec.managementPolicy === 'Manage' && !isStatusConditionTrue(conditions, 'Stalled');
+/** Whether it was asked for, does not have a login of its own yet, and will get one. */
+function isToBeSecured(record: ClusterRecord): boolean {
+  const { operation, createdAt, credentials } = record.status;
+  const isBegun = operation !== undefined || createdAt !== undefined;
+  return isBegun && credentials === undefined && isLoginLookedAfter(record);
 }
