@@ -152,6 +152,7 @@ function controllerOfSpaces({
     connections,
     places,
     connectedWith: new Map(),
+    listedFor: new Map(),
     versions: new Map(),
     heldIDs: (space, by) => members.heldIDs(space, places.get(by)),
     neededBy: (space) => members.neededBy(space),

@@ -8,7 +8,7 @@ import { OTHERS } from './scenarios/others.ts';
 import { REFUSALS } from './scenarios/refusals.ts';
 import { RIVALS } from './scenarios/rivals.ts';
 import { SEVERAL_SERVERS } from './scenarios/several-servers.ts';
-import { SPACES_AT_ONCE } from './scenarios/spaces.ts';
+import { OF_SPACES, SPACES_AT_ONCE } from './scenarios/spaces.ts';
 import { USERS_OF_SERVERS } from './scenarios/users.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -19,6 +19,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...USERS_OF_SERVERS,
   ...DATABASES_OF_SERVERS,
   ...RIVALS,
+  ...OF_SPACES,
   ...SPACES_AT_ONCE,
   ...NAMESPACES_APART,
   ...REFUSALS,

@@ -18,6 +18,7 @@ function spaceKind(secrets: Secrets, connections = {} as SpaceConnections) {
     connections,
     places: placesOf({}),
     connectedWith: new Map(),
+    listedFor: new Map(),
     versions: new Map(),
     heldIDs: () => new Set(),
     neededBy: () => [],

@@ -48,6 +48,7 @@ export function databaseSpaceKind(
       world.connectedWith.delete(key);
       world.going.forget(key);
       world.versions.delete(key);
+      world.listedFor.delete(key);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { isRefusedExchange } from '../../cloud/token.ts';
 import { ApiError, isHeldBack } from '../../http/api-error.ts';
+import { RECONCILE_AT } from '../../kube/annotations.ts';
 import type { ObjectKey } from '../../kube/object.ts';
 import { connected } from './connection/connect.ts';
 import type { SpaceConnection } from './connection/connection.ts';
@@ -27,7 +28,7 @@ export async function observeCloud(
   // The first List. Then the poller goes on by itself, even if it fails. The tokens that are right are enough for it.
   const started = poller.listedAtMs !== undefined || poller.error !== undefined;
   const useless = refused.length === subject.spec.apiTokens.length;
-  if (!useless && (!started || subject.lookNow)) await poller.refresh();
+  if (!useless && (!started || isAskedAnew(world, subject))) await poller.refresh();
   return {
     place: placeName(connection.place),
     refused,
@@ -40,6 +41,14 @@ export async function observeCloud(
     versions: await versionsOf(world, connection, subject, poller.error === undefined && !useless, signal),
     canDestroy: connection.client.canDestroy,
   };
+}
+
+/** Whether a person asks for a List, for the first time. Each List leads to a pass, so one that cannot report would list again at once. */
+function isAskedAnew({ listedFor }: SpaceWorld, { key, metadata, lookNow }: SpaceSubject): boolean {
+  const asked = metadata.annotations?.[RECONCILE_AT];
+  if (!lookNow || asked === undefined || listedFor.get(key) === asked) return false;
+  listedFor.set(key, asked);
+  return true;
 }
 
 interface Exchanged {

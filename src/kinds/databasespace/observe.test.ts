@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { aSpace, type SpaceBuilder } from '../../../test/support/builders.ts';
 import { placesOf } from '../../../test/support/places.ts';
 import { secretsOf } from '../../../test/support/secrets.ts';
+import { RECONCILE_AT } from '../../kube/annotations.ts';
 import { SECRETS } from '../../kube/api.ts';
 import { FakeKube } from '../../sandbox/fake-kube.ts';
 import { virtualClock } from '../../sandbox/virtual-clock.ts';
@@ -39,6 +40,7 @@ async function bench(changes: Partial<SpaceWorld> = {}) {
     clock,
     going: new Elapsed(),
     connectedWith: new Map(),
+    listedFor: new Map(),
     versions: new Map(),
     ...changes,
   };
@@ -117,12 +119,19 @@ describe('observeSpace()', () => {
     expect(['exchangeToken', 'list', 'listVersions'].map((operation) => simulator.count(operation))).toEqual([0, 0, 0]);
   });
 
-  it('lists at once when a person asks', async () => {
+  it('lists at once when a person asks, and once only, as each List leads to another look', async () => {
     const { simulator, observe } = await bench();
+    const { metadata } = aSpace().subject;
+    const asked = (value: string) =>
+      aSpace().but({ lookNow: true, metadata: { ...metadata, annotations: { [RECONCILE_AT]: value } } });
     await observe();
     simulator.resetCounters();
-    await observe(aSpace().but({ lookNow: true }));
-    expect(simulator.count('list')).toBe(1);
+    const counts: number[] = [];
+    for (const value of ['1', '1', '2']) {
+      await observe(asked(value));
+      counts.push(simulator.count('list'));
+    }
+    expect(counts).toEqual([1, 1, 2]);
   });
 
   it('says which tokens are refused, and goes on with those that are not', async () => {

@@ -23,6 +23,8 @@ export interface SpaceWorld {
   readonly going: Elapsed;
   /** The versions of the object and its Secrets when the space was last connected. */
   readonly connectedWith: Map<ObjectKey, string>;
+  /** The last request of a person to look that each space was listed for. */
+  readonly listedFor: Map<ObjectKey, string>;
   /** What this process knows of versions besides the status. */
   readonly versions: Map<ObjectKey, VersionsRead | VersionsDue>;
 }

@@ -23,6 +23,16 @@ async function inBoth(world: World): Promise<void> {
   await world.until(() => isReady(world, 'bills'), 'bills is Ready');
 }
 
+/** Scenarios of a space alone. */
+export const OF_SPACES: readonly Scenario[] = [
+  {
+    name: 'space-looked-at',
+    subject: { resource: SPACES, name: 'production' },
+    act: ({ people }) => people.edit({ annotations: { 'mooring.dev/reconcile-at': '1' } }, 'production', SPACES),
+    ends: ({ view }) => view.status('production', SPACES).lastHandledReconcileAt === '1',
+  },
+];
+
 /** Scenarios of more than one space at once, which replicas may share. */
 export const SPACES_AT_ONCE: readonly Scenario[] = [
   {

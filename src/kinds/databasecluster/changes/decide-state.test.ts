@@ -354,6 +354,16 @@ describe('decideRunState() and changeOf()', () => {
     expect(outline(recorded).steps).toEqual(['Suspend']);
   });
 
+  it.each([
+    ['secured', changed({ state: 'Suspended' }), false],
+    ['never secured', aCluster().with({ state: 'Suspended' }).owned(), true],
+    ['observed only', aCluster().with({ state: 'Suspended', managementPolicy: 'Observe' }).owned(), false],
+  ])('says of a suspended cluster that was %s whether its login must be replaced when it runs', (_what, given, is) => {
+    const message = conditionOf(decideCluster(given.subject, suspended.seen, NOW_MS), 'Ready')?.message ?? '';
+    expect(message).toContain('is suspended, as the spec says');
+    expect(message.includes('but its login was never secured')).toBe(is);
+  });
+
   it('says what changes from what to what', () => {
     const decision = decideCluster(changed({ storageSizeGB: 200 }).subject, anObservation().seen, NOW_MS);
     expect(conditionOf(decision, 'Ready')?.message).toContain('storageSizeGB from 100 to 200');

@@ -118,10 +118,19 @@ function decideSuspended(subject: ClusterSubject, seen: SpaceSeen): ClusterDecis
       ? { ...condition, reason: 'Suspended', message: `${message}: no server runs` }
       : condition,
   );
-  const lost = lostSecret(seen);
-  const but =
-    lost === undefined ? '' : `; but Secret "${lost}" with its login is gone: restore it before the cluster runs again`;
+  const but = lostWords(seen) ?? unsecuredWords(subject) ?? '';
   return { conditions: [...settled(subject, seen, 'Suspended', `${message}${but}`), ...conditions] };
+}
+
+function lostWords(seen: SpaceSeen): string | undefined {
+  const lost = lostSecret(seen);
+  return lost && `; but Secret "${lost}" with its login is gone: restore it before the cluster runs again`;
+}
+
+/** Something lasting kept it from being secured before it was suspended, or it was suspended when it was taken over. */
+function unsecuredWords({ spec, status }: ClusterSubject): string | undefined {
+  if (spec.managementPolicy !== 'Manage' || status.credentials !== undefined) return undefined;
+  return '; but its login was never secured, so once it runs again the one that new clusters come with may work until Mooring has replaced it';
 }
 
 const CLUSTER_ID_IN_USE = 'ClusterIDInUse';

@@ -331,6 +331,16 @@ describe('decideLogin()', () => {
       /its login is being replaced: a new password is due, and waits for an hour at most .*: DatabaseCluster "copy"\. To have it at once, pause that object$/,
     );
     for (const type of ['CredentialsSecured', 'Available']) expect(conditionOf(decision, type)?.status).toBe('True');
+    // While it was observed nothing was known of the login.
+    const observed = moved.withCondition('CredentialsSecured', 'Unknown', 'ObservedOnly');
+    const then = decideCluster(observed.subject, seen.with({ clones: ['copy'] }).seen, NOW_MS);
+    expect(then).toMatchObject({ requeueAfterMs: 15_000 });
+    expect(then.steps).toBeUndefined();
+    // Whoever knows the login that new clusters come with can sign in to both, so that one goes first.
+    const factory = anObservation().tried({ working: 'inherited', secretName: 'other', factoryAlive: true });
+    expect(outline(decideCluster(moved.subject, factory.with({ clones: ['copy'] }).seen, NOW_MS)).steps).toEqual([
+      'PreparePassword',
+    ]);
   });
 
   it('promotes the password that the server has accepted, and leaves reporting it to the next look', () => {

@@ -162,7 +162,7 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
     return { conditions, hold: true, stands: failure, requeueAfterMs: forMs };
   }
   const { clones = [] } = seen;
-  if (clones.length > 0 && isMove(subject, login))
+  if (clones.length > 0 && isMoving(subject, login) && factoryAlive !== true)
     return { conditions: waiting(subject, seen, login, waitsFor(clones)), requeueAfterMs: CLONE_LOOK_MS };
   // The factory's password must go first, no matter who else can sign in.
   const by = factoryAlive === true ? byFactory(login) : { from: working, ...from };
