@@ -1,6 +1,7 @@
 import { CLUSTER_FINALIZER } from '../../src/kinds/databasecluster/resource.ts';
 import { ACCEPT_IDENTITY } from '../../src/kube/annotations.ts';
 import { SECRETS } from '../../src/kube/api.ts';
+import { isStatusConditionTrue } from '../../src/kube/condition.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { keyOf, objectKey } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
@@ -108,6 +109,8 @@ export class Invariants {
   readonly #accepted = new Set<string>();
   /** Set once a person has changed or removed a password behind our back. */
   passwordIsLost = false;
+  /** Uids of objects whose manifest has once allowed to take over a cluster. */
+  readonly #adopters = new Set<string>();
   #othersAct = false;
   #peopleWrite = false;
 
@@ -237,6 +240,8 @@ export class Invariants {
 
   /** Notes what the manifest asks for. It counts for the object's own cluster, and stays noted: a request may arrive late. */
   #hear(object: FakeObject): void {
+    const { adoptionPolicy = 'Never', managementPolicy } = specOf(object);
+    if (adoptionPolicy !== 'Never' || managementPolicy === 'Observe') this.#adopters.add(object.metadata.uid);
     const { createdAt } = statusOf(object);
     const { deletionPolicy, deletionProtection, state } = specOf(object);
     const deleting = object.metadata.deletionTimestamp !== undefined && deletionProtection !== true;
@@ -289,18 +294,22 @@ export class Invariants {
       this.#createdFor.get(cluster) === uid ||
       this.#adoptable.has(cluster) ||
       Date.parse(String(annotations?.[ACCEPT_IDENTITY])) === cluster.createdAt ||
-      (this.#createdFor.has(cluster) && specOf(object)['adoptionPolicy'] === 'IfExists');
+      (this.#createdFor.has(cluster) && this.#adopters.has(uid));
     if (!mayHave)
       this.fail('no identity confused', `${name} stands for cluster ${cluster.id}, which belongs to somebody else`);
-    const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-    const isSecured = specOf(object)['managementPolicy'] !== 'Observe';
-    if (!isReady || !isSecured) return;
+    const ready = conditions.find(({ type, status }) => type === 'Ready' && status === 'True');
+    const isCurrent = observedGeneration === object.metadata.generation;
+    // What is only observed, or was when this was said, has whatever login it has.
+    const isObserved = specOf(object)['managementPolicy'] === 'Observe' || (ready?.reason === 'Observed' && !isCurrent);
+    if (ready === undefined || isObserved) return;
+    // Something lasting kept it from being secured before it was suspended, which the condition says. Nobody can sign in meanwhile.
+    const isToBeSecured = ready.reason === 'Suspended' && !isStatusConditionTrue(conditions, 'CredentialsSecured');
+    if (isToBeSecured && (cluster.status === 'suspended' || !isCurrent)) return;
     if (passwordIs(cluster.database, FACTORY.username, FACTORY.password))
       this.fail('factory login retired', `${name} is Ready, and the factory login signs in`);
     const { secretName } = credentials ?? {};
     const secret = secrets.get(objectKey(namespace, secretName ?? ''));
     const isSaid = secret !== undefined && (signsIn(secret, cluster) || cluster.status !== 'running');
-    const isCurrent = observedGeneration === object.metadata.generation;
     if (secretName !== undefined && isCurrent && !isSaid && !this.passwordIsLost)
       this.fail('what is published works', `${name} is Ready, and the login in Secret ${secretName} does not sign in`);
   }

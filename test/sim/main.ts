@@ -8,11 +8,14 @@ import { READ_FAULTS } from './reads.ts';
 import type { Run } from './run.ts';
 import { SCENARIOS, scenarioNamed } from './scenarios.ts';
 import * as asItIs from './seeds.ts';
+import { storyOf } from './story.ts';
+import { playStory, smallestReport } from './story-run.ts';
 
 const USAGE = `Usage: npm run sim -- [options]
 
   --minutes N         random seeds for N minutes (default 1)
   --seed S            the first seed (default: one made from the time); alone: only this one
+  --stories           with --minutes or --seed: what people may do with several objects, in any order, instead of scenarios
   --play 'PLAN'       one run, as a failure prints it
   --with MUTATION     any of these with a deliberate mistake in the operator
   --every [SCENARIO…] every fault at every step, of all scenarios or these
@@ -30,6 +33,7 @@ const { values, positionals } = parseArgs({
   options: {
     minutes: { type: 'string' },
     seed: { type: 'string' },
+    stories: { type: 'boolean' },
     play: { type: 'string' },
     with: { type: 'string' },
     every: { type: 'boolean' },
@@ -42,6 +46,9 @@ const { values, positionals } = parseArgs({
   },
 });
 
+/** A seed alone means that one. */
+const isOne = values.seed !== undefined && values.minutes === undefined;
+
 if (values.help === true) console.log(USAGE);
 else process.exitCode = (await main()) ? 0 : 1;
 
@@ -49,11 +56,28 @@ async function main(): Promise<boolean> {
   if (values.list === true) return list();
   if (values.mutations === true) return huntMutations(positionals, values.update === true);
   if (values.every === true) return every();
+  if (values.stories === true) return stories();
   const player: Player = values.with === undefined ? asItIs : await playerWith(values.with);
   if (values.play !== undefined) return told(await player.playPlan(parsePlan(values.play)));
   const first = Number(values.seed ?? asItIs.seedOf(Date.now()));
-  if (values.seed !== undefined && values.minutes === undefined) return told(await player.playSeed(first));
+  if (isOne) return told(await player.playSeed(first));
   return seeds(first, Number(values.minutes ?? 1), player);
+}
+
+async function stories(): Promise<boolean> {
+  const end = performance.now() + (isOne ? 0 : Number(values.minutes ?? 1)) * MINUTE_MS;
+  const first = Number(values.seed ?? asItIs.seedOf(Date.now()));
+  let seed = first;
+  do {
+    const { problem } = await playStory(storyOf(seed));
+    if (problem !== undefined) {
+      console.log(await smallestReport(seed, problem));
+      return false;
+    }
+    seed++;
+  } while (performance.now() < end);
+  console.log(`Stories ${first} to ${seed - 1}: nothing is wrong`);
+  return true;
 }
 
 function list(): boolean {

@@ -132,7 +132,7 @@ const UNDER_WAY =
   /^Unknown (?:Deploying|Updating|Resuming|Suspending|Destroying|SecuringCredentials|WaitingForServer|UnderWay|undefined)$/;
 
 /** Describes an object that neither is as it should be nor says why, or has yet to delete a Secret that might have had the login. */
-function restless(world: World): string | undefined {
+export function restless(world: World): string | undefined {
   for (const resource of KINDS) {
     for (const object of world.view.objects(resource)) {
       const ready = readyOf(object);

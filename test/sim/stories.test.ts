@@ -1,0 +1,49 @@
+import { describe, expect, it, test } from 'vitest';
+import { type Story, storyOf } from './story.ts';
+import { playStory, shrunkStory, smallestReport } from './story-run.ts';
+
+/** How many stories are told each time. */
+const TOLD = 400;
+const AT_A_TIME = 100;
+const TIMEOUT_MS = 600_000;
+
+describe('Whatever people do, and in whatever order, no invariant breaks, and all goes in the end', () => {
+  const begins = Array.from({ length: TOLD / AT_A_TIME }, (_, index) => 1 + index * AT_A_TIME);
+  it.each(begins.map((begin) => [begin, begin + AT_A_TIME - 1] as const))(
+    'Stories %i to %i',
+    async (begin, end) => {
+      for (let seed = begin; seed <= end; seed++) {
+        const { problem } = await playStory(storyOf(seed));
+        if (problem !== undefined) expect.fail(await smallestReport(seed, problem));
+      }
+    },
+    TIMEOUT_MS,
+  );
+});
+
+test('Stories have everything that people do, and all kinds of objects', () => {
+  const steps = Array.from({ length: TOLD }, (_, index) => storyOf(index + 1)).flatMap((story) => story.steps);
+  expect(new Set(steps.map((step) => step.do)).size).toBe(12);
+  expect(new Set(steps.flatMap((step) => ('of' in step ? [step.of] : []))).size).toBe(5);
+});
+
+test('A story that goes wrong is made as small as it can be', async () => {
+  // Whose login a clone comes with that names its source by its id, only a person can say.
+  const source = {
+    afterMs: 0,
+    do: 'create',
+    of: 'databaseclusters',
+    name: 'orders',
+    spec: { deletionPolicy: 'Delete' },
+  };
+  const clone = { ...source, afterMs: 60_000, name: 'billing', spec: { cloneFrom: { clusterID: 'orders' } } };
+  const needless = [
+    { afterMs: 0, do: 'create', of: 'databaseusers', name: 'web', spec: { clusterRef: { name: 'orders' } } },
+    { afterMs: 1_000, do: 'resize', id: 'orders' },
+  ];
+  const withMore = { ...source, spec: { ...source.spec, storageSizeGB: 200 } };
+  const story = { steps: [withMore, ...needless, clone] } as Story;
+  const { problem = '' } = await playStory(story);
+  expect(problem).toContain('a password is known');
+  expect(await shrunkStory(story, problem)).toEqual({ steps: [source, clone] });
+});

@@ -1,0 +1,256 @@
+import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
+import type { Cluster } from '../../src/simulator/cloud/state.ts';
+import { type Fault, isLogin } from './faults.ts';
+import { MINUTE_MS } from './people.ts';
+import { restless } from './run.ts';
+import { type Fields, RESOURCES, type Step, type Story, storyOf } from './story.ts';
+import { CLUSTERS, KINDS, readyOf, specOf, statusOf } from './view.ts';
+import { World } from './world.ts';
+
+export interface StoryRun {
+  /** What was broken; undefined: nothing. */
+  readonly problem: string | undefined;
+  /** What led to it, for people. */
+  readonly trace: readonly string[];
+}
+
+/** The longest pause between two tries, and what it may lead to. */
+const SETTLED_AFTER_MINUTES = 16;
+const BOUND_MINUTES = 40;
+const QUIET_MINUTES = 12;
+const GONE_WITHIN_MINUTES = 60;
+
+/** Tells a story to the operator, and then deletes everything. Returns the first thing that is not as it must be. */
+export async function playStory({ steps, ...plan }: Story): Promise<StoryRun> {
+  const world = new World({ scenario: 'story', strikes: [], ...plan });
+  const teller = new Teller(world);
+  let problem: string | undefined;
+  try {
+    await teller.begin();
+    for (const step of steps) await teller.tell(step);
+    problem = (await teller.settle()) ?? (await teller.quiet()) ?? (await teller.deleteAll());
+    world.invariants.check();
+    world.invariants.checkSecrecy(world.shown());
+  } catch (error) {
+    problem = String(error);
+  }
+  world.stop();
+  const [broken] = world.invariants.violations;
+  return {
+    problem: broken === undefined ? problem : `${broken.invariant}: ${broken.message}`,
+    trace: world.trace,
+  };
+}
+
+class Teller {
+  readonly #world: World;
+  #next: { readonly fault: Fault; inEffects: number } | undefined;
+
+  constructor(world: World) {
+    this.#world = world;
+    world.chance = () => {
+      if (this.#next === undefined || --this.#next.inEffects > 0) return undefined;
+      const { fault } = this.#next;
+      this.#next = undefined;
+      return fault;
+    };
+  }
+
+  async begin(): Promise<void> {
+    const { people } = this.#world;
+    await this.#world.start();
+    await people.putSecret('somebody-elses', { username: 'somebody', password: 'the-password-of-somebody-else' });
+    await people.putSecret('own-password', { password: 'a-password-of-our-own' });
+    this.#world.beginCounting();
+  }
+
+  async tell(step: Step): Promise<void> {
+    await this.#pass(step.afterMs);
+    if (this.#isBroken()) return;
+    this.#world.note(`-- ${JSON.stringify(step)}`);
+    switch (step.do) {
+      case 'create':
+        return this.#create(step);
+      case 'edit':
+        return this.#edit(step);
+      case 'annotate':
+        return this.#world.people.edit({ annotations: step.annotations }, step.name, RESOURCES[step.of]);
+      case 'delete':
+        return this.#delete(step);
+      case 'strike':
+        this.#next = { fault: step.fault, inEffects: step.inEffects };
+        return;
+      default:
+        this.#elsewhere(step);
+    }
+  }
+
+  /** Waits until every object says why it is as it is. */
+  async settle(): Promise<string | undefined> {
+    this.#world.endStrikes();
+    for (let minutes = 0; minutes < BOUND_MINUTES; minutes++) {
+      await this.#pass(MINUTE_MS);
+      if (this.#isBroken()) return undefined;
+      if (minutes > SETTLED_AFTER_MINUTES && restless(this.#world) === undefined) break;
+    }
+    return restless(this.#world);
+  }
+
+  /** Nothing is done for what is as it can be, except that what is refused is tried again now and then. */
+  async quiet(): Promise<string | undefined> {
+    const { view, effects } = this.#world;
+    // Some new passwords are due every ten minutes.
+    const rotates = KINDS.flatMap((each) => view.objects(each)).some((each) =>
+      JSON.stringify(each).includes('rotateEvery'),
+    );
+    const before = effects.length;
+    await this.#pass(QUIET_MINUTES * MINUTE_MS);
+    const isRetry = /^PATCH \S+\/clusters\/|\/(?:deploy|clone)$|status\{operation\}$|\/transactions\//;
+    const noise = effects.slice(before).filter((effect) => !isLogin(effect) && !isRetry.test(effect.what));
+    if (rotates || noise.length === 0) return undefined;
+    return `In ${QUIET_MINUTES} quiet minutes: ${noise.map(({ what }) => what).join(', ')}`;
+  }
+
+  /** Deletes all objects. Each goes, or one says which mistake in its spec keeps it. */
+  async deleteAll(): Promise<string | undefined> {
+    const { people, view } = this.#world;
+    const left = () => KINDS.flatMap((resource) => view.objects(resource).map((object) => ({ resource, object })));
+    for (const { resource, object } of left()) {
+      const { name } = object.metadata;
+      const spec = resource === CLUSTERS ? { spec: { deletionProtection: false } } : {};
+      await people.edit({ annotations: { 'mooring.dev/paused': null }, ...spec }, name, resource);
+      people.remove(name, resource);
+    }
+    for (let minutes = 0; minutes < GONE_WITHIN_MINUTES && left().length > 0; minutes++) await this.#pass(MINUTE_MS);
+    const mistakes = /InvalidSpec|BaseURLNotAllowed|DeletionBlocked/;
+    if (left().some(({ object }) => mistakes.test(readyOf(object)))) return undefined;
+    const what = left().map(({ resource, object }) => `${resource.kind} ${object.metadata.name}, ${readyOf(object)}`);
+    return what.length === 0 ? undefined : `These do not go: ${what.join('; ')}`;
+  }
+
+  async #pass(ms: number): Promise<void> {
+    if (!this.#isBroken()) await this.#world.clock.advance(ms);
+  }
+
+  #isBroken(): boolean {
+    return this.#world.invariants.violations.length > 0;
+  }
+
+  async #create({ of, name, spec }: Extract<Step, { do: 'create' | 'edit' }>): Promise<void> {
+    const { people, view } = this.#world;
+    if (view.object(name, RESOURCES[of]) !== undefined) return;
+    // Without the fields that are undefined.
+    const fields = JSON.parse(JSON.stringify(spec)) as Fields;
+    this.#letGo(fields);
+    if (of === 'databaseclusters') return people.createCluster(fields, name);
+    if (of !== 'databasespaces') return people.create(RESOURCES[of], name, fields);
+    const apiTokens = ['read', 'write', 'admin'].map((level) => ({ level, secretRef: { name: `cloud-${level}` } }));
+    return people.createSpace(name, { spaceID: 'production', apiTokens });
+  }
+
+  async #edit({ of, name, spec }: Extract<Step, { do: 'create' | 'edit' }>): Promise<void> {
+    const { people, view } = this.#world;
+    const object = view.object(name, RESOURCES[of]);
+    if (object === undefined) return;
+    const fields = Object.entries(spec).map(([field, value]) => [field, value ?? null] as const);
+    const { storageSizeGB: now = 0 } = specOf(object);
+    // The API server lets no storage shrink.
+    const allowed = fields.filter(([field, value]) => field !== 'storageSizeGB' || Number(value ?? 0) >= Number(now));
+    const change = Object.fromEntries(allowed);
+    this.#letGo({ ...specOf(object), ...change });
+    await people.edit({ spec: change }, name, RESOURCES[of]);
+  }
+
+  #delete({ of, name }: Extract<Step, { do: 'delete' }>): void {
+    const { people, view } = this.#world;
+    const object = view.object(name, RESOURCES[of]);
+    if (object === undefined) return;
+    if (statusOf(object).credentials === undefined) this.#letGo({ ...specOf(object), managementPolicy: 'Observe' });
+    people.remove(name, RESOURCES[of]);
+  }
+
+  /** Nobody looks after the login of a clone that is only observed, or that its object leaves: its source may take it along. */
+  #letGo({ managementPolicy, cloneFrom }: Fields): void {
+    if (managementPolicy === 'Observe' && cloneFrom !== undefined) this.#world.invariants.passwordIsLost = true;
+  }
+
+  #elsewhere({ do: what, id }: Exclude<Step, { of: unknown } | { fault: unknown }>): void {
+    const { view, invariants } = this.#world;
+    const cluster = view.cluster(id);
+    // Whose it is that comes in the place of one that was just asked for, nobody can tell.
+    const isBeingMade = view.objects().some((object) => statusOf(object).operation !== undefined);
+    if (what === 'deploy' ? cluster !== undefined : cluster === undefined || isBeingMade) return;
+    if (cluster?.status === 'destroying') return;
+    // Its Secret may be about to have the login of another cluster, made in its place.
+    if (view.objects().some(isUnsecuredClone)) invariants.passwordIsLost = true;
+    this.#world.others((simulator) => {
+      switch (what) {
+        case 'deploy':
+          return simulator.deployForeign({ id, machineType: 'c2d-highcpu-4', storageSizeGB: 100, version: '3.5.0' });
+        case 'replace':
+          return simulator.replaceCluster(id);
+        case 'rename':
+          return view.cluster(`${id}-x`) === undefined ? simulator.changeCluster(id, { id: `${id}-x` }) : undefined;
+        case 'resize':
+          return simulator.changeCluster(id, { machineType: 'c2d-highcpu-2' });
+        case 'move':
+          return simulator.moveServers(id);
+        case 'vanish':
+          return simulator.vanish(id);
+        case 'lose':
+          invariants.passwordIsLost = true;
+          return simulator.setPassword(id, 'admin', 'changed elsewhere');
+        default:
+          return what satisfies never;
+      }
+    });
+    // Any object whose manifest says so may take over what is nobody's.
+    const there: Cluster | undefined = view.cluster(id);
+    if (there !== undefined && there !== cluster) invariants.mayBeAdopted(there);
+  }
+}
+
+function isUnsecuredClone(object: FakeObject): boolean {
+  return specOf(object)['cloneFrom'] !== undefined && statusOf(object).credentials === undefined;
+}
+
+const TRACE_LINES = 60;
+
+/** Describes, for people, the smallest story that has the same problem as that of the seed. */
+export async function smallestReport(seed: number, problem: string): Promise<string> {
+  const story = await shrunkStory(storyOf(seed), problem);
+  const run = await playStory(story);
+  return [
+    `Story ${seed}: ${problem}`,
+    'The smallest story that is like it:',
+    ...story.steps.map((step) => `  ${JSON.stringify(step)}`),
+    `  ${run.problem}`,
+    ...run.trace.slice(-TRACE_LINES).map((line) => `  ${line}`),
+    `Tell it again: npm run sim -- --stories --seed ${seed}`,
+  ].join('\n');
+}
+
+/** Returns the smallest story with the same problem, by leaving out one step or field after another. */
+export async function shrunkStory(story: Story, problem: string): Promise<Story> {
+  // Later words are mostly names and messages.
+  const kindOf = (text = '') => text.split(/[:,]/)[0];
+  for (const smaller of smallerThan(story)) {
+    const run = await playStory(smaller);
+    if (kindOf(run.problem) === kindOf(problem)) return shrunkStory(smaller, problem);
+  }
+  return story;
+}
+
+function* smallerThan(story: Story): Generator<Story> {
+  const { seed, replicas, shards, steps } = story;
+  if (replicas !== undefined) yield { ...(seed === undefined ? {} : { seed }), steps };
+  if (seed !== undefined) yield { ...(replicas && { replicas }), ...(shards && { shards }), steps };
+  for (const step of steps.toReversed()) yield { ...story, steps: steps.filter((other) => other !== step) };
+  for (const step of steps) {
+    if (!('spec' in step)) continue;
+    for (const field of Object.keys(step.spec)) {
+      const { [field]: _, ...spec } = step.spec;
+      yield { ...story, steps: steps.map((other) => (other === step ? { ...step, spec } : other)) };
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import fc from 'fast-check';
+import { databaseDefinition } from '../../src/kinds/database/schema.ts';
+import { databaseClusterDefinition } from '../../src/kinds/databasecluster/schema.ts';
+import { databaseSpaceDefinition } from '../../src/kinds/databasespace/schema.ts';
+import { databaseUserDefinition } from '../../src/kinds/databaseuser/schema.ts';
+import { type Resource, SECRETS } from '../../src/kube/api.ts';
+import type { ResourceDefinition } from '../../src/kube/definition.ts';
+import { arbitraryChange } from '../support/arbitrary-spec.ts';
+import type { Fault } from './faults.ts';
+import { CLUSTERS, DATABASES, SPACES, USERS } from './view.ts';
+
+/* Stories: what people may do with a handful of objects in any order, and what may go wrong meanwhile. A seed stands for one. */
+
+export type Fields = Readonly<Record<string, unknown>>;
+export type Plural = 'databasespaces' | 'databaseclusters' | 'databaseusers' | 'databases' | 'secrets';
+
+/** What others do to a cluster in the cloud or on its server: `lose` replaces the admin's password there. */
+const ELSEWHERE = ['deploy', 'replace', 'rename', 'resize', 'move', 'vanish', 'lose'] as const;
+
+/** One thing that somebody does, or a fault that strikes one of the next effects, so long after the one before. */
+export type Step = { readonly afterMs: number } & (
+  | { readonly do: 'create' | 'edit'; readonly of: Plural; readonly name: string; readonly spec: Fields }
+  | { readonly do: 'annotate'; readonly of: Plural; readonly name: string; readonly annotations: Fields }
+  | { readonly do: 'delete'; readonly of: Plural; readonly name: string }
+  | { readonly do: (typeof ELSEWHERE)[number]; readonly id: string }
+  | { readonly do: 'strike'; readonly fault: Fault; readonly inEffects: number }
+);
+
+export interface Story {
+  /** Also decides how long calls take; undefined: nothing takes time. */
+  readonly seed?: number;
+  readonly replicas?: number;
+  readonly shards?: true;
+  readonly steps: readonly Step[];
+}
+
+export const RESOURCES: Readonly<Record<Plural, Resource>> = {
+  databasespaces: SPACES,
+  databaseclusters: CLUSTERS,
+  databaseusers: USERS,
+  databases: DATABASES,
+  secrets: SECRETS,
+};
+
+const NAMES = {
+  // Both name the same place.
+  databasespaces: ['production', 'alias'],
+  databaseclusters: ['orders', 'billing'],
+  databaseusers: ['app', 'web'],
+  databases: ['sales', 'stock'],
+  secrets: ['orders-admin', 'billing-admin', 'shared-admin', 'app-connection'],
+} as const;
+const IDS = ['orders', 'billing', 'legacy'];
+/** Mostly names of what exists at times. */
+const TEXTS = [
+  ...[...Object.values(NAMES).flat(), ...IDS, 'nothing', 'somebody-elses', 'own-password'],
+  ...['cloud-read', 'cloud-admin', 'factory-login', 'password', 'gcp', 'c2d-highcpu-4', 'c2d-highcpu-8', 'latest'],
+  ...['10m', '24h', '', 'https://{host}:{port}', '{{ username }}'],
+];
+
+const DEFINITIONS = {
+  databasespaces: databaseSpaceDefinition as ResourceDefinition,
+  databaseclusters: databaseClusterDefinition as ResourceDefinition,
+  databaseusers: databaseUserDefinition as ResourceDefinition,
+  databases: databaseDefinition as ResourceDefinition,
+} as const;
+type Ours = keyof typeof DEFINITIONS;
+
+/** A field that is often absent. */
+const maybe = <T>(...values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });
+const refTo = (of: Ours) => fc.constantFrom(...NAMES[of]).map((name) => ({ name }));
+
+/** What people change about a cluster that has a meaning, unlike most that `arbitraryChange` draws. */
+const changeable = {
+  clusterID: maybe(...IDS),
+  adoptionPolicy: maybe('Never', 'IfExists', 'MustExist'),
+  managementPolicy: maybe('Manage', 'Manage', 'Manage', 'Observe'),
+  deletionPolicy: maybe('Delete', 'Delete', 'Retain', 'Suspend'),
+  recreatePolicy: maybe('Never', 'Always'),
+  deletionProtection: maybe(true, false, false),
+  state: maybe('Running', 'Running', 'Suspended'),
+  storageSizeGB: maybe(100, 200),
+  adminCredentials: maybe<Fields>(...NAMES.secrets.map((secretName) => ({ secretName })), { rotateEvery: '24h' }),
+};
+
+const SPECS: Readonly<Record<Ours, fc.Arbitrary<Fields>>> = {
+  databasespaces: fc.constant({}),
+  databaseclusters: fc.record({
+    spaceRef: fc.constantFrom({ name: 'production' }, { name: 'production' }, { name: 'alias' }),
+    ...changeable,
+    cloneFrom: fc.option(fc.record({ clusterRef: refTo('databaseclusters') }), { nil: undefined, freq: 3 }),
+  }),
+  databaseusers: fc.record({
+    clusterRef: refTo('databaseclusters'),
+    username: maybe(...NAMES.databaseusers),
+    adoptionPolicy: maybe('Never', 'IfExists'),
+    deletionPolicy: maybe('Delete', 'Retain'),
+    connectionSecret: maybe({ name: 'app-connection' }, { name: 'web-connection' }, { name: 'orders-admin' }),
+  }),
+  databases: fc.record({
+    clusterRef: refTo('databaseclusters'),
+    name: maybe(...NAMES.databases),
+    adoptionPolicy: maybe('Never', 'IfExists'),
+    deletionPolicy: maybe('Delete', 'Retain'),
+    schema: maybe([{ inline: 'define attribute name, value string;' }], [{ inline: 'define what nobody knows;' }]),
+  }),
+};
+
+const FAULTS: readonly Fault[] = [
+  ...(['crashBefore', 'crashAfter', 'crashTwice', 'lostAnswer', 'gatewayTimeout', 'serverError', 'reset'] as const),
+  ...(['conflict', 'throttled', 'truncated', 'misrouted', 'stale', 'duplicate', 'gap', 'oldList', 'flaky'] as const),
+  ...(['cloudOutage', 'serverOutage', 'apiOutage', 'restart', 'freeze', 'partition'] as const),
+];
+
+/** People do several things at once, one after the other, or after a while. */
+const afterMs = fc.oneof(
+  { arbitrary: fc.constant(0), weight: 1 },
+  { arbitrary: fc.integer({ min: 0, max: 3_000 }), weight: 3 },
+  { arbitrary: fc.integer({ min: 0, max: 60_000 }), weight: 3 },
+  { arbitrary: fc.integer({ min: 0, max: 900_000 }), weight: 1 },
+);
+/** Most of what can go wrong concerns clusters. */
+const kind = fc.constantFrom<Ours>(
+  ...([
+    'databaseclusters',
+    'databaseclusters',
+    'databaseclusters',
+    'databaseusers',
+    'databases',
+    'databasespaces',
+  ] as const),
+);
+
+const does = <const T extends string>(what: T) => ({ afterMs, do: fc.constant(what) });
+const object = (of: Plural) => ({ of: fc.constant(of), name: fc.constantFrom(...NAMES[of]) });
+const creates = (of: Ours): fc.Arbitrary<Step> => fc.record({ ...does('create'), ...object(of), spec: SPECS[of] });
+const edits = (of: Ours): fc.Arbitrary<Step> =>
+  fc.record({ ...does('edit'), ...object(of), spec: arbitraryChange(DEFINITIONS[of], TEXTS, { storageSizeGB: 200 }) });
+const deletes = (of: Plural): fc.Arbitrary<Step> => fc.record({ ...does('delete'), ...object(of) });
+const annotations = fc.oneof(
+  fc.record({ 'mooring.dev/paused': fc.constantFrom('true', null) }),
+  fc.record({ 'mooring.dev/rotate-at': fc.constantFrom('1', '2', '3') }),
+  fc.record({ 'mooring.dev/reconcile-at': fc.constantFrom('1', '2', '3') }),
+);
+
+const STEPS: fc.Arbitrary<Step> = fc.oneof(
+  { arbitrary: kind.chain(creates), weight: 12 },
+  { arbitrary: kind.chain(edits), weight: 9 },
+  {
+    arbitrary: fc.record({ ...does('edit'), ...object('databaseclusters'), spec: fc.record(changeable) }),
+    weight: 12,
+  },
+  { arbitrary: kind.chain(deletes), weight: 6 },
+  { arbitrary: deletes('secrets'), weight: 1 },
+  { arbitrary: kind.chain((of) => fc.record({ ...does('annotate'), ...object(of), annotations })), weight: 3 },
+  { arbitrary: fc.record({ afterMs, do: fc.constantFrom(...ELSEWHERE), id: fc.constantFrom(...IDS) }), weight: 6 },
+);
+const STRIKES: fc.Arbitrary<Step> = fc.record({
+  ...does('strike'),
+  fault: fc.constantFrom(...FAULTS),
+  inEffects: fc.integer({ min: 1, max: 6 }),
+});
+
+const BEGINNING = fc.tuple(
+  ...(['databaseclusters', 'databaseclusters', 'databaseusers', 'databases'] as const).map((of) =>
+    fc.option(creates(of), { freq: 4 }),
+  ),
+);
+
+/** Returns the story that the seed stands for. Half of them have no faults: what goes wrong then is easiest to understand. */
+export function storyOf(seed: number): Story {
+  const any = seed % 2 === 0 ? STEPS : fc.oneof({ arbitrary: STEPS, weight: 4 }, { arbitrary: STRIKES, weight: 1 });
+  const story = fc.tuple(BEGINNING, fc.array(any, { minLength: 5, maxLength: 20, size: 'max' }));
+  const [[beginning, rest] = [[], []]] = fc.sample(story, { seed, numRuns: 1 });
+  const shards = seed % 10 === 9;
+  // Whoever checks that replicas share the spaces knows where the cloud is.
+  const isChecked = (step: Step) => !shards || step.do !== 'edit' || step.of !== 'databasespaces';
+  return {
+    ...(seed % 3 === 0 ? { seed } : {}),
+    ...(seed % 10 < 8 ? {} : { replicas: 2 }),
+    ...(shards ? { shards } : {}),
+    steps: [...beginning.filter((step) => step !== null), ...rest.filter(isChecked)],
+  };
+}
