@@ -107,6 +107,8 @@ export class Invariants {
   readonly #worked = new Set<string>();
   /** Passwords that a server accepted at some time. */
   readonly #accepted = new Set<string>();
+  /** Set if something lasting may keep a cluster from being secured before it is suspended. Nobody can sign in then. */
+  maySleepUnsecured = false;
   /** Set once a person has changed or removed a password behind our back. */
   passwordIsLost = false;
   /** Uids of objects whose manifest has once allowed to take over a cluster. */
@@ -302,9 +304,8 @@ export class Invariants {
     // What is only observed, or was when this was said, has whatever login it has.
     const isObserved = specOf(object)['managementPolicy'] === 'Observe' || (ready?.reason === 'Observed' && !isCurrent);
     if (ready === undefined || isObserved) return;
-    // Something lasting kept it from being secured before it was suspended, which the condition says. Nobody can sign in meanwhile.
-    const isToBeSecured = ready.reason === 'Suspended' && !isStatusConditionTrue(conditions, 'CredentialsSecured');
-    if (isToBeSecured && (cluster.status === 'suspended' || !isCurrent)) return;
+    const isUnsecured = ready.reason === 'Suspended' && !isStatusConditionTrue(conditions, 'CredentialsSecured');
+    if (this.maySleepUnsecured && isUnsecured && (cluster.status === 'suspended' || !isCurrent)) return;
     if (passwordIs(cluster.database, FACTORY.username, FACTORY.password))
       this.fail('factory login retired', `${name} is Ready, and the factory login signs in`);
     const { secretName } = credentials ?? {};
