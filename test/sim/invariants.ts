@@ -111,6 +111,8 @@ export class Invariants {
   maySleepUnsecured = false;
   /** Set once a person has changed or removed a password behind our back. */
   passwordIsLost = false;
+  /** Creation times of clusters, and the uids of the objects that were about to make each, if several were. */
+  readonly #askers = new Set<string>();
   /** Uids of objects whose manifest has once allowed to take over a cluster. */
   readonly #adopters = new Set<string>();
   #othersAct = false;
@@ -265,7 +267,10 @@ export class Invariants {
       this.#foreign.set(cluster, fingerprint(cluster));
       return;
     }
-    const asking = objects.find((object) => statusOf(object).operation?.target === cluster.id);
+    const all = objects.filter((object) => statusOf(object).operation?.target === cluster.id);
+    // If several are about to make it at the same moment, any of them may have.
+    if (all.length > 1) for (const { metadata } of all) this.#askers.add(`${cluster.createdAt} ${metadata.uid}`);
+    const [asking] = all;
     const left = this.#left.get(cluster.id);
     // A cluster that is created after its object is gone, and would have been retained anyway, belongs to nobody.
     if (asking === undefined && left !== undefined && !objects.some(({ metadata }) => metadata.uid === left)) {
@@ -294,6 +299,7 @@ export class Invariants {
     if (cluster === undefined) return;
     const mayHave =
       this.#createdFor.get(cluster) === uid ||
+      this.#askers.has(`${cluster.createdAt} ${uid}`) ||
       this.#adoptable.has(cluster) ||
       Date.parse(String(annotations?.[ACCEPT_IDENTITY])) === cluster.createdAt ||
       (this.#createdFor.has(cluster) && this.#adopters.has(uid));

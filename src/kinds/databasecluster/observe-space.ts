@@ -1,7 +1,7 @@
 import { findStatusCondition } from '../../kube/condition.ts';
 import { OBSERVING } from '../../kube/summary.ts';
 import type { SpaceConnection } from '../databasespace/connection/connection.ts';
-import { isSamePlace, placeOf } from '../databasespace/place.ts';
+import { isSamePlace } from '../databasespace/place.ts';
 import { createIt } from '../missing.ts';
 import { admitIt, admits } from '../namespaces.ts';
 import { isToFollow, moveOf } from './existence/moved.ts';
@@ -31,11 +31,12 @@ export async function findConnection(
     const message = `DatabaseSpace "${name}" in namespace "${namespace}" does not admit namespace "${own}": ${admitIt(allowed, "the space's")}`;
     return { space: 'refused', reason: 'SpaceNotAllowed', message };
   }
-  const place = space.spec === undefined ? undefined : placeOf(space.spec);
+  // Named by any spec, however wrong the rest: by it goes also which other objects have or want a cluster there.
+  const place = world.places.get(key);
   const moved = place === undefined ? undefined : moveOf(world, subject, place);
   if (moved !== undefined && !isToFollow(subject)) return moved;
   const connection = world.connections.get(key);
-  if (place !== undefined && connection !== undefined && !isSamePlace(connection.place, place)) {
+  if (connection !== undefined && (place === undefined || !isSamePlace(connection.place, place))) {
     // The connection stays for as long as a Secret of the new place is missing.
     const why =
       space.ready === undefined || space.ready.status === 'True'

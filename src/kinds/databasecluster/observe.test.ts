@@ -122,14 +122,17 @@ describe('observeCluster() looks for the space and', () => {
     ['True', 'Observed', 'it has just been changed'],
     ['Unknown', 'SecretNotFound', 'it was changed to name another place, and its condition Ready says SecretNotFound'],
   ] as const)('is not worked in where it is no longer: its Ready is %s', async (status, reason, why) => {
-    const seen = await observe(await kindBench(), aCluster(), {
-      space: () => ({
-        spec: { ...aSpace().subject.spec, spaceID: 'preview' },
-        ready: { status, reason, message: '' },
-      }),
+    const spec = { ...aSpace().subject.spec, spaceID: 'preview' };
+    const elsewhere = (told: DatabaseSpaceSpec | undefined) => ({
+      places: placesOf({ 'shop/production': spec }),
+      space: () => ({ spec: told, ready: { status, reason, message: '' } }),
     });
     const message = `Waiting for DatabaseSpace "production" in namespace "shop": ${why}`;
-    expect(seen).toMatchObject({ space: 'waiting', reason: 'WaitingForSpace', message });
+    // Nor if the rest of its spec makes no sense: which objects have a cluster there goes by the place that it names.
+    for (const told of [spec, undefined]) {
+      const seen = await observe(await kindBench(), aCluster(), elsewhere(told));
+      expect(seen).toMatchObject({ space: 'waiting', reason: 'WaitingForSpace', message });
+    }
   });
 
   it.each<[string, DatabaseSpaceSpec['allowedNamespaces'], string]>([

@@ -9,6 +9,7 @@ import {
   PLACE,
 } from '../../../../test/support/builders.ts';
 import { type KindBench, kindBench, runningBench } from '../../../../test/support/kind-bench.ts';
+import { placesOf } from '../../../../test/support/places.ts';
 import { actOnCluster } from '../act.ts';
 import { decideCluster } from '../decide.ts';
 import { observeCluster } from '../observe.ts';
@@ -172,6 +173,7 @@ describe('The place of a cluster', () => {
     const { spec } = aSpace().with({ baseURL: BEFORE.baseURL }).subject;
     const world = {
       ...bench.world(),
+      places: placesOf({ 'shop/production': spec }),
       space: () => ({ spec, ready: { status: 'True', reason: 'Observed', message: '' } }),
     };
     const seen = await observeCluster(world, aCluster().subject, signal);
