@@ -21,8 +21,8 @@ const QUIET_MINUTES = 12;
 const GONE_WITHIN_MINUTES = 60;
 
 /** Tells a story to the operator, and then deletes everything. Returns the first thing that is not as it must be. */
-export async function playStory({ steps, ...plan }: Story): Promise<StoryRun> {
-  const world = new World({ scenario: 'story', strikes: [], ...plan });
+export async function playStory({ steps, dialect = 'document', ...plan }: Story): Promise<StoryRun> {
+  const world = new World({ scenario: 'story', strikes: [], ...plan }, undefined, dialect);
   const teller = new Teller(world);
   let problem: string | undefined;
   try {
@@ -225,6 +225,7 @@ export async function smallestReport(seed: number, problem: string): Promise<str
   return [
     `Story ${seed}: ${problem}`,
     'The smallest story that is like it:',
+    `  ${JSON.stringify({ ...story, steps: story.steps.length })}`,
     ...story.steps.map((step) => `  ${JSON.stringify(step)}`),
     `  ${run.problem}`,
     ...run.trace.slice(-TRACE_LINES).map((line) => `  ${line}`),
@@ -244,9 +245,12 @@ export async function shrunkStory(story: Story, problem: string): Promise<Story>
 }
 
 function* smallerThan(story: Story): Generator<Story> {
-  const { seed, replicas, shards, steps } = story;
-  if (replicas !== undefined) yield { ...(seed === undefined ? {} : { seed }), steps };
-  if (seed !== undefined) yield { ...(replicas && { replicas }), ...(shards && { shards }), steps };
+  const { steps } = story;
+  for (const setting of ['shards', 'replicas', 'seed', 'secrets', 'dialect'] as const) {
+    const { [setting]: given, ...simpler } = story;
+    const isAlone = setting === 'replicas' && story.shards !== undefined;
+    if (given !== undefined && !isAlone) yield simpler;
+  }
   for (const step of steps.toReversed()) yield { ...story, steps: steps.filter((other) => other !== step) };
   for (const step of steps) {
     if (!('spec' in step)) continue;

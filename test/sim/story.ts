@@ -5,6 +5,7 @@ import { databaseSpaceDefinition } from '../../src/kinds/databasespace/schema.ts
 import { databaseUserDefinition } from '../../src/kinds/databaseuser/schema.ts';
 import { type Resource, SECRETS } from '../../src/kube/api.ts';
 import type { ResourceDefinition } from '../../src/kube/definition.ts';
+import type { Dialect } from '../../src/simulator/dialect.ts';
 import { arbitraryChange } from '../support/arbitrary-spec.ts';
 import type { Fault } from './faults.ts';
 import { CLUSTERS, DATABASES, SPACES, USERS } from './view.ts';
@@ -31,6 +32,9 @@ export interface Story {
   readonly seed?: number;
   readonly replicas?: number;
   readonly shards?: true;
+  readonly secrets?: 'get';
+  /** How servers and the cloud behave; undefined: as the documents say. */
+  readonly dialect?: Dialect;
   readonly steps: readonly Step[];
 }
 
@@ -179,6 +183,8 @@ export function storyOf(seed: number): Story {
     ...(seed % 3 === 0 ? { seed } : {}),
     ...(seed % 10 < 8 ? {} : { replicas: 2 }),
     ...(shards ? { shards } : {}),
+    ...(seed % 7 === 6 ? { secrets: 'get' } : {}),
+    ...(seed % 4 === 1 ? { dialect: 'field' } : {}),
     steps: [...beginning.filter((step) => step !== null), ...rest.filter(isChecked)],
   };
 }
