@@ -119,6 +119,7 @@ class Teller {
     const left = () => KINDS.flatMap((resource) => view.objects(resource).map((object) => ({ resource, object })));
     for (const { resource, object } of left()) {
       const { name } = object.metadata;
+      if (isUnsecuredClone(object)) this.#world.invariants.passwordIsLost = true;
       const spec = resource === CLUSTERS ? { spec: { deletionProtection: false } } : {};
       await people.edit({ annotations: { 'mooring.dev/paused': null }, ...spec }, name, resource);
       people.remove(name, resource);

@@ -39,14 +39,20 @@ const NOT_ABOUT_LOGIN: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether Mooring changes the login if it is not as it should be, and no person must act first. */
-export function isLoginLookedAfter({ metadata, spec, status }: ClusterRecord): boolean {
+export function isLoginLookedAfter(cluster: ClusterRecord): boolean {
+  const { metadata, spec, status } = cluster;
   const stalled = findStatusCondition(status.conditions, 'Stalled');
   const isStalled =
     stalled?.status === 'True' &&
     stalled.observedGeneration === metadata.generation &&
     !NOT_ABOUT_LOGIN.has(stalled.reason);
-  const isGoing = metadata.deletionTimestamp !== undefined && !spec.deletionProtection;
   // One that should be suspended is signed in to only before it sleeps for the first time.
   const goesToSleep = spec.state === 'Suspended' && status.credentials !== undefined;
-  return spec.managementPolicy === 'Manage' && !isStalled && !isGoing && !goesToSleep && !isPaused(metadata);
+  return isLookedAfter(cluster) && !isStalled && !goesToSleep;
+}
+
+/** Whether Mooring manages the cluster, and its end was not asked for. */
+export function isLookedAfter({ metadata, spec }: ClusterRecord): boolean {
+  const isGoing = metadata.deletionTimestamp !== undefined && !spec.deletionProtection;
+  return spec.managementPolicy === 'Manage' && !isGoing && !isPaused(metadata);
 }

@@ -44,6 +44,10 @@ describe('The end of a cluster', () => {
       await bench.clock.advance(ms);
       expect(await clonesOf(destroyed, made, bench)).toEqual(['copy']);
     }
+    const stalled = made.withCondition('Stalled', 'True', 'SecretNotOurs');
+    expect(await clonesOf(destroyed, stalled, bench)).toEqual(['copy']);
+    for (const clone of [made.deleting(), made.annotated('paused', 'true')])
+      expect(await clonesOf(destroyed, clone, bench)).toEqual([]);
     expect(await clonesOf(destroyed.with({ deletionProtection: true }), made, bench)).toEqual([]);
     expect(await clonesOf(destroyed.with({ managementPolicy: 'Observe' }), made, bench)).toBeUndefined();
   });

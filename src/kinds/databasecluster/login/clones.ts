@@ -1,5 +1,5 @@
 import { listed } from '../../listed.ts';
-import { isLoginLookedAfter, isMoveDue, isRotationDue } from '../existence/source-login.ts';
+import { isLoginLookedAfter, isLookedAfter, isMoveDue, isRotationDue } from '../existence/source-login.ts';
 import { adminSecretName, currentID } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import { type ClusterRecord, clusterRecordOf } from '../record.ts';
@@ -38,7 +38,7 @@ export function clonesToSecure(world: ClusterWorld, subject: ClusterSubject, isT
     if (record === undefined || !isCloneOf(subject, record)) continue;
     const { metadata } = record;
     // Another clone that is made for the object later is waited for as long.
-    if (!isToBeSecured(record)) memory.clones.forget(key);
+    if (!isToBeSecured(record, isToGo)) memory.clones.forget(key);
     else if (memory.clones.begin({ key, metadata }, clock.monotonic()) < forMs) names.push(metadata.name);
   }
   return names.sort();
@@ -61,9 +61,12 @@ function secretNow(source: ClusterSubject): string {
   return source.status.credentials?.secretName ?? adminSecretName(source);
 }
 
-/** Whether it was asked for, does not have a login of its own yet, and will get one. */
-function isToBeSecured(record: ClusterRecord): boolean {
+/**
+ * Whether it was asked for, and does not have a login of its own yet, but will. If that of its source `isToGo` for good, even one that
+ * needs a person first counts: nobody could help it then.
+ */
+function isToBeSecured(record: ClusterRecord, isToGo: boolean): boolean {
   const { operation, createdAt, credentials } = record.status;
   const isBegun = operation !== undefined || createdAt !== undefined;
-  return isBegun && credentials === undefined && isLoginLookedAfter(record);
+  return isBegun && credentials === undefined && (isToGo ? isLookedAfter(record) : isLoginLookedAfter(record));
 }
