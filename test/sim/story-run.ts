@@ -14,6 +14,9 @@ export interface StoryRun {
   readonly trace: readonly string[];
 }
 
+type OnAServer = Extract<Step, { target: unknown }>;
+type InTheCloud = Exclude<Step, { of: unknown } | { fault: unknown } | { target: unknown }>;
+
 /** The longest pause between two tries, and what it may lead to. */
 const SETTLED_AFTER_MINUTES = 16;
 const BOUND_MINUTES = 40;
@@ -83,7 +86,8 @@ class Teller {
         this.#next = { fault: step.fault, inEffects: step.inEffects };
         return;
       default:
-        this.#elsewhere(step);
+        if ('target' in step) this.#onAServer(step);
+        else this.#inTheCloud(step);
     }
   }
 
@@ -177,7 +181,7 @@ class Teller {
     if (managementPolicy === 'Observe' && cloneFrom !== undefined) this.#world.invariants.passwordIsLost = true;
   }
 
-  #elsewhere({ do: what, id }: Exclude<Step, { of: unknown } | { fault: unknown }>): void {
+  #inTheCloud({ do: what, id }: InTheCloud): void {
     const { view, invariants } = this.#world;
     const cluster = view.cluster(id);
     // Whose it is that comes in the place of one that was just asked for, nobody can tell.
@@ -200,9 +204,6 @@ class Teller {
           return simulator.moveServers(id);
         case 'vanish':
           return simulator.vanish(id);
-        case 'lose':
-          invariants.passwordIsLost = true;
-          return simulator.setPassword(id, 'admin', 'changed elsewhere');
         default:
           return what satisfies never;
       }
@@ -210,6 +211,19 @@ class Teller {
     // Any object whose manifest says so may take over what is nobody's.
     const there: Cluster | undefined = view.cluster(id);
     if (there !== undefined && there !== cluster) invariants.mayBeAdopted(there);
+  }
+
+  #onAServer({ do: what, id, target }: OnAServer): void {
+    const { view, invariants } = this.#world;
+    const { users, databases } = view.cluster(id)?.database ?? {};
+    const isThere = users?.has(target) || databases?.has(target);
+    const makes = what === 'setPassword' || what === 'createDatabase';
+    if (users === undefined || (!makes && !isThere) || (what === 'createDatabase' && isThere)) return;
+    if (what === 'setPassword' || what === 'deleteUser') invariants.passwordIsLost = true;
+    this.#world.others((simulator) => {
+      if (what === 'setPassword') simulator.setPassword(id, target, 'set by somebody else');
+      else simulator[what](id, target);
+    });
   }
 }
 

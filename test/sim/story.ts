@@ -15,15 +15,18 @@ import { CLUSTERS, DATABASES, SPACES, USERS } from './view.ts';
 export type Fields = Readonly<Record<string, unknown>>;
 export type Plural = 'databasespaces' | 'databaseclusters' | 'databaseusers' | 'databases' | 'secrets';
 
-/** What others do to a cluster in the cloud or on its server: `lose` replaces the admin's password there. */
-const ELSEWHERE = ['deploy', 'replace', 'rename', 'resize', 'move', 'vanish', 'lose'] as const;
+/** What others do to a cluster in the cloud. */
+const IN_THE_CLOUD = ['deploy', 'replace', 'rename', 'resize', 'move', 'vanish'] as const;
+/** What others do on its server, to a user or database of that name: `setPassword` also makes the user. */
+const ON_A_SERVER = ['setPassword', 'deleteUser', 'createDatabase', 'dropDatabase'] as const;
 
 /** One thing that somebody does, or a fault that strikes one of the next effects, so long after the one before. */
 export type Step = { readonly afterMs: number } & (
   | { readonly do: 'create' | 'edit'; readonly of: Plural; readonly name: string; readonly spec: Fields }
   | { readonly do: 'annotate'; readonly of: Plural; readonly name: string; readonly annotations: Fields }
   | { readonly do: 'delete'; readonly of: Plural; readonly name: string }
-  | { readonly do: (typeof ELSEWHERE)[number]; readonly id: string }
+  | { readonly do: (typeof IN_THE_CLOUD)[number]; readonly id: string }
+  | { readonly do: (typeof ON_A_SERVER)[number]; readonly id: string; readonly target: string }
   | { readonly do: 'strike'; readonly fault: Fault; readonly inEffects: number }
 );
 
@@ -116,6 +119,13 @@ const FAULTS: readonly Fault[] = [
   ...(['cloudOutage', 'serverOutage', 'apiOutage', 'restart', 'freeze', 'partition'] as const),
 ];
 
+const TARGETS: Readonly<Record<(typeof ON_A_SERVER)[number], readonly string[]>> = {
+  setPassword: ['admin', ...NAMES.databaseusers],
+  deleteUser: NAMES.databaseusers,
+  createDatabase: NAMES.databases,
+  dropDatabase: NAMES.databases,
+};
+
 /** People do several things at once, one after the other, or after a while. */
 const afterMs = fc.oneof(
   { arbitrary: fc.constant(0), weight: 1 },
@@ -157,7 +167,15 @@ const STEPS: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: kind.chain(deletes), weight: 6 },
   { arbitrary: deletes('secrets'), weight: 1 },
   { arbitrary: kind.chain((of) => fc.record({ ...does('annotate'), ...object(of), annotations })), weight: 3 },
-  { arbitrary: fc.record({ afterMs, do: fc.constantFrom(...ELSEWHERE), id: fc.constantFrom(...IDS) }), weight: 6 },
+  { arbitrary: fc.record({ afterMs, do: fc.constantFrom(...IN_THE_CLOUD), id: fc.constantFrom(...IDS) }), weight: 6 },
+  {
+    arbitrary: fc
+      .constantFrom(...ON_A_SERVER)
+      .chain((what) =>
+        fc.record({ ...does(what), id: fc.constantFrom(...IDS), target: fc.constantFrom(...TARGETS[what]) }),
+      ),
+    weight: 2,
+  },
 );
 const STRIKES: fc.Arbitrary<Step> = fc.record({
   ...does('strike'),
