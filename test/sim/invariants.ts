@@ -204,6 +204,7 @@ export class Invariants {
     const objects = this.#objects();
     const secrets = new Map(this.#world.kube.all(SECRETS).map((secret) => [keyOf(secret), secret]));
     for (const object of objects) this.#checkObject(object, secrets);
+    this.#checkOwners(objects);
     this.#world.people.unheld.seeHeldAgain();
     for (const message of this.#world.people.meddling.missing()) this.fail('others left alone', message);
     this.#checkSecrets(objects, secrets);
@@ -319,6 +320,21 @@ export class Invariants {
     const isSaid = secret !== undefined && (signsIn(secret, cluster) || cluster.status !== 'running');
     if (secretName !== undefined && isCurrent && !isSaid && !this.passwordIsLost)
       this.fail('what is published works', `${name} is Ready, and the login in Secret ${secretName} does not sign in`);
+  }
+
+  /** One object manages a cluster, however many name it. */
+  #checkOwners(objects: readonly FakeObject[]): void {
+    const owners = new Map<Cluster, string>();
+    for (const object of objects) {
+      const { createdAt, observedOnly } = statusOf(object);
+      const isKept = object.metadata.deletionTimestamp === undefined && !observedOnly;
+      const cluster = isKept && this.#world.view.clusters().find((each) => !each.gone && isIdentity(createdAt, each));
+      if (!cluster) continue;
+      const other = owners.get(cluster);
+      owners.set(cluster, object.metadata.name);
+      if (other !== undefined)
+        this.fail('no identity confused', `Both ${other} and ${object.metadata.name} have cluster ${cluster.id}`);
+    }
   }
 
   /** Others connect to what is Ready on a server, and trust it. */
