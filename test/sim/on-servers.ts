@@ -34,6 +34,8 @@ interface Claim {
   /** The namespace/name of the DatabaseCluster. */
   readonly cluster: string;
   readonly held: boolean;
+  /** Only another controller's finalizer keeps the object, which is being deleted: its status is history. */
+  readonly letGo: boolean;
   /** Its status says that the database is about to be created. */
   readonly announced: boolean;
   readonly retains: boolean;
@@ -91,7 +93,7 @@ export class OnServers {
     for (const object of [...this.#world.view.objects(USERS), ...this.#world.view.objects(DATABASES)]) {
       const claim = this.#claims.get(object.metadata.uid);
       const told = toldBy(object);
-      if (claim === undefined || claim.mayAdopt || told === undefined) continue;
+      if (claim === undefined || claim.mayAdopt || told === undefined || claim.letGo) continue;
       for (const [cluster, things] of this.#known) {
         const thing = things.get(`${claim.kind} ${told.name}`);
         if (thing === undefined || cluster.gone || !isIdentity(told.createdAt, cluster)) continue;
@@ -105,7 +107,7 @@ export class OnServers {
   #checkOwners(): void {
     const owners = new Map<string, Claim>();
     for (const claim of this.#claims.values()) {
-      if (claim.goneAt !== undefined || !claim.owns) continue;
+      if (claim.goneAt !== undefined || !claim.owns || claim.letGo) continue;
       const what = `${claim.kind} ${claim.name} of ${claim.cluster}`;
       const other = owners.get(what);
       if (other !== undefined) this.#fail('one owner a name', `Both ${other.object} and ${claim.object} have ${what}`);
@@ -231,13 +233,15 @@ function claimOf(kind: Thing['kind'], object: FakeObject, before: Claim | undefi
   const policy = spec['deletionPolicy'] ?? (isUser ? 'Delete' : 'Retain');
   const thing = (isUser ? spec['username'] : spec['name']) ?? name;
   const { conditions = [], operation } = statusOf(object);
+  const held = finalizers.includes(isUser ? USER_FINALIZER : DATABASE_FINALIZER);
   return {
     uid,
     kind,
     object: keyOf(object),
     name: thing,
     cluster: referred(object, 'clusterRef') ?? '',
-    held: finalizers.includes(isUser ? USER_FINALIZER : DATABASE_FINALIZER),
+    held,
+    letGo: deletionTimestamp !== undefined && !held,
     announced: operation?.target === thing,
     retains: policy === 'Retain',
     owns:

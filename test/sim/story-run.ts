@@ -72,6 +72,12 @@ class Teller {
   async tell(step: Step): Promise<void> {
     await this.#pass(step.afterMs);
     if (this.#isBroken()) return;
+    await this.#take(step);
+    // What it asks for may be taken back before anything else happens.
+    this.#world.invariants.check();
+  }
+
+  async #take(step: Step): Promise<void> {
     this.#world.note(`-- ${JSON.stringify(step)}`);
     switch (step.do) {
       case 'create':

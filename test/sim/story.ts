@@ -198,7 +198,8 @@ export function storyOf(seed: number): Story {
   // Whoever checks that replicas share the spaces knows where the cloud is.
   const isChecked = (step: Step) => !shards || step.do !== 'edit' || step.of !== 'databasespaces';
   return {
-    ...(seed % 3 === 0 ? { seed } : {}),
+    // If calls take time, a replica may say that a cluster does not exist at the moment when it is created in another one's space.
+    ...(seed % 3 === 0 && !shards ? { seed } : {}),
     ...(seed % 10 < 8 ? {} : { replicas: 2 }),
     ...(shards ? { shards } : {}),
     ...(seed % 7 === 6 ? { secrets: 'get' } : {}),
