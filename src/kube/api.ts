@@ -66,6 +66,13 @@ export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: AnyObject }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsInitialEvents?: true };
 
+/** A part of a JSON Patch (RFC 6902), as far as it is used. */
+export interface PatchOperation {
+  readonly op: 'test' | 'add';
+  readonly path: string;
+  readonly value: unknown;
+}
+
 /**
  * The Kubernetes API as this operator uses it: the seam for simulation. All methods throw `KubeError` for an answer that is not a
  * success, and `HttpError` if there was no answer. An ERROR event of a watch is thrown as the KubeError it holds.
@@ -84,7 +91,7 @@ export interface KubeApi {
   /** A second call with the same name throws AlreadyExists (409). */
   create(resource: Resource, namespace: string, object: unknown, signal?: AbortSignal): Promise<AnyObject>;
   /**
-   * JSON merge patch. With `metadata.resourceVersion` in it, an object that has changed since then answers Conflict (409). That is the
+   * JSON merge patch; an array is a JSON Patch, which changes nothing and answers Invalid (422) if a `test` in it fails. With `metadata.resourceVersion` in it, an object that has changed since then answers Conflict (409). That is the
    * only protection against overwriting unseen changes, as the server ignores `metadata.uid` on subresources.
    */
   patch(

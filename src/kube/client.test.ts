@@ -90,6 +90,16 @@ test('A dry run stores nothing, and names its field manager', async () => {
   ]);
 });
 
+test('A patch is merged, and a list is sent as a JSON Patch', async () => {
+  const { api, transport } = aClient(() => ({ status: 200, body: OBJECT }));
+  const change = [{ op: 'test', path: '/spec/size', value: 1 }];
+  for (const patch of [{ spec: { size: 2 } }, change]) await api.patch(TOYS, REF, patch);
+  expect(transport.requests).toMatchObject([
+    { headers: { 'content-type': 'application/merge-patch+json' }, body: '{"spec":{"size":2}}' },
+    { headers: { 'content-type': 'application/json-patch+json' }, body: JSON.stringify(change) },
+  ]);
+});
+
 test('The client says in each request who it is, and in which form it wants the answer', async () => {
   const { api, transport } = aClient(() => ({ status: 200, body: { ...OBJECT, items: [] } }));
   await api.create(TOYS, 'ns', {});

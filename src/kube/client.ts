@@ -199,7 +199,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     async patch(resource, ref, patch, patchOptions, signal) {
       const subresource = patchOptions?.subresource === undefined ? '' : `/${patchOptions.subresource}`;
       const path = `${objectPath(resource, ref)}${subresource}?fieldManager=${fieldManager}`;
-      const request = { method: 'PATCH', path, ...json(patch, 'application/merge-patch+json') } as const;
+      const type = Array.isArray(patch) ? 'application/json-patch+json' : 'application/merge-patch+json';
+      const request = { method: 'PATCH', path, ...json(patch, type) } as const;
       return toObject(await call('patch', resource, { ...request, ...given(signal) }));
     },
 

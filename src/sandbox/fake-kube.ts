@@ -16,6 +16,7 @@ import {
 } from '../kube/api.ts';
 import { isAnnotationKey, isLabelKey, isLabelValue, isObjectName, isSecretKey } from '../kube/names.ts';
 import { FakeHistory } from './fake-kube-history.ts';
+import { jsonPatch } from './json-patch.ts';
 import { mergePatch } from './merge-patch.ts';
 
 export interface FakeKubeOptions {
@@ -136,7 +137,10 @@ export class FakeKube implements KubeApi {
     const path = pathOf(resource, ref);
     const before = this.#objects.get(path);
     if (before === undefined) throw refused(404, 'NotFound', `${resource.plural} "${ref.name}" not found`);
-    const merged = mergePatch(before, patch) as FakeObject;
+    const merged = (Array.isArray(patch) ? jsonPatch(before, patch) : mergePatch(before, patch)) as
+      | FakeObject
+      | undefined;
+    if (merged === undefined) throw refused(422, 'Invalid', 'the server rejected our request');
     if (merged.metadata.resourceVersion !== before.metadata.resourceVersion) {
       throw refused(409, 'Conflict', 'the object has been modified; please apply your changes to the latest version');
     }

@@ -3,13 +3,14 @@ import {
   EVENTS,
   isAlreadyExists,
   isConflict,
+  isInvalid,
   isNamespaceTerminating,
   isNotFound,
   type ListOptions,
   type Resource,
   SECRETS,
 } from '../../src/kube/api.ts';
-import { LEASES } from '../../src/kube/lease.ts';
+import { LEASES, newLease } from '../../src/kube/lease.ts';
 import { aCase, errorOf, type Subject, statusOf } from './case.ts';
 import { anEvent, aSecret, aSpace, FINALIZER, SPACES } from './objects.ts';
 import { watchContract } from './watches.ts';
@@ -216,6 +217,31 @@ export function kubeApiContract(open: () => Promise<Subject>): void {
     expect(metadata.labels).toEqual({ b: '2', c: '3' });
     expect(metadata.finalizers).toEqual([`${FINALIZER}-b`, `${FINALIZER}-c`]);
     await patch({ metadata: { finalizers: null } });
+  });
+
+  test('patch() with a list tests first: if a value differs or is missing, nothing changes', async () => {
+    const { api, namespace } = await aCase(open);
+    const ref = { namespace, name: 'held' };
+    await api.create(LEASES, namespace, newLease('held', { holderIdentity: 'one', leaseDurationSeconds: 15 }));
+    const renew = (path: string, value: unknown, renewTime: string) =>
+      api.patch(LEASES, ref, [
+        { op: 'test', path, value },
+        { op: 'add', path: '/spec/renewTime', value: renewTime },
+      ]);
+    const [first, second] = ['2026-11-20T12:00:00.000000Z', '2026-11-20T12:00:02.000000Z'];
+    // The second time the field exists already.
+    for (const time of [first, second])
+      expect(await renew('/spec/holderIdentity', 'one', time)).toMatchObject({
+        spec: { holderIdentity: 'one', leaseDurationSeconds: 15, renewTime: time },
+      });
+    for (const [path, value] of [
+      ['/spec/holderIdentity', 'two'],
+      ['/spec/acquireTime', first],
+      ['/status/phase', 'x'],
+    ] as const)
+      expect([path, isInvalid(await errorOf(renew(path, value, first)))]).toEqual([path, true]);
+    expect(await api.get(LEASES, ref)).toMatchObject({ spec: { renewTime: second } });
+    expect(isNotFound(await errorOf(api.patch(LEASES, { namespace, name: 'none' }, [])))).toBe(true);
   });
 
   test('patch() with an outdated version is refused, for the object and for its status', async () => {

@@ -42,8 +42,11 @@ export function aReplica(
   const clock = processClock(world.clock);
   const failures: unknown[] = [];
   const stop = new AbortController();
-  /** What happens to its requests: 'cut' answers nothing, 'deaf' takes effect but the answer is lost; 'deafToWrites': writes only. */
-  const link: { state: 'up' | 'cut' | 'deaf' | 'deafToWrites' } = { state: 'up' };
+  /**
+   * What happens to its requests: 'cut' answers nothing, 'deaf' takes effect but the answer is lost; 'deafToWrites': writes only.
+   * 'blind': no list is answered.
+   */
+  const link: { state: 'up' | 'cut' | 'deaf' | 'deafToWrites' | 'blind' } = { state: 'up' };
   const inHand = new Set<string>();
   const never = new Promise<never>(() => {});
   const reach = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -61,7 +64,7 @@ export function aReplica(
   };
   const api: KubeApi = {
     get: (...args) => reach(() => world.api.get(...args)),
-    list: (...args) => reach(() => world.api.list(...args)),
+    list: (...args) => reach(() => (link.state === 'blind' ? never : world.api.list(...args))),
     watch: (...args) => world.api.watch(...args),
     create: (...args) => write(() => world.api.create(...args)),
     patch: (...args) => write(() => world.api.patch(...args)),

@@ -36,6 +36,21 @@ test('A process without shards waits for the last replica to end, and no longer 
   leader.stop.abort();
 });
 
+test('Replicas wait for a leader and take over even if each of their requests takes 2.4 s', async () => {
+  const world = aWorld();
+  const leader = aLeader(world);
+  await world.clock.advance(1_000);
+  const replicas = ['one', 'two'].map((name) => aReplica(world, name, () => 1_200));
+  const owned = () => replicas.map((replica) => replica.owned());
+  for (let seconds = 0; seconds < 120; seconds++) {
+    await world.clock.advance(1_000);
+    expect([leader.isLeader(), ...owned()]).toEqual([true, [], []]);
+  }
+  leader.stop.abort();
+  await world.clock.advance(30_000);
+  expect([replicas.map(({ state }) => state.ended), sorted(...owned())]).toEqual([[false, false], [...SHARDS].sort()]);
+});
+
 test('A process without shards acts once dead replicas could no longer act', async () => {
   const world = aWorld();
   const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];

@@ -416,7 +416,8 @@ test('No shard ever has two owners, whatever freezes, is cut off, comes or goes,
     const random = createSeededRandom(seed);
     const draw = (count: number) => Math.floor(random.float() * count);
     let born = 0;
-    const replica = () => aReplica(world, `replica-${seed}-${born++}`, () => random.float() * 800);
+    let latencyMs = 800;
+    const replica = () => aReplica(world, `replica-${seed}-${born++}`, () => random.float() * latencyMs);
     const alive = [replica(), replica(), replica()];
     const everybody = [...alive];
     const hire = (index: number) => {
@@ -431,7 +432,8 @@ test('No shard ever has two owners, whatever freezes, is cut off, comes or goes,
     for (let turn = 0; turn < 80; turn++) {
       const index = draw(alive.length);
       const one = alive[index] ?? replica();
-      switch (draw(10)) {
+      if (draw(4) === 0) latencyMs = [10, 800, 1_400][draw(3)] ?? 0;
+      switch (draw(11)) {
         case 0:
           one.clock.freeze();
           break;
@@ -447,6 +449,9 @@ test('No shard ever has two owners, whatever freezes, is cut off, comes or goes,
         case 4:
           one.stop.abort();
           hire(index);
+          break;
+        case 5:
+          one.link.state = 'blind';
           break;
         default:
           one.clock.thaw();
@@ -469,8 +474,60 @@ test('No shard ever has two owners, whatever freezes, is cut off, comes or goes,
       each.inHand.clear();
       hire(index);
     }
+    latencyMs = 800;
     await world.clock.advance(60_000);
     expect(sorted(...alive.map(({ owned }) => owned())), `seed ${seed}`).toEqual([...SHARDS].sort());
     for (const each of everybody) each.stop.abort();
   }
 });
+
+test('A replica that cannot look at the others keeps its shards, and a new one takes none of them', async () => {
+  const world = aWorld();
+  const one = aReplica(world, 'one');
+  await world.clock.advance(20_000);
+  one.link.state = 'blind';
+  await world.clock.advance(60_000);
+  const two = aReplica(world, 'two');
+  await world.clock.advance(60_000);
+  expect([one.owned(), two.owned(), one.failures.length > 0]).toEqual([SHARDS, [], true]);
+  one.link.state = 'up';
+  await world.clock.advance(10_000);
+  expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
+  expect(two.owned().length).toBeGreaterThan(0);
+});
+
+test.each([2_000, 2_700])(
+  'Replicas share the shards on while each request takes %d ms, and so does a leader',
+  async (tripMs) => {
+    const world = aWorld();
+    let latencyMs = 0;
+    const [one, two] = [aReplica(world, 'one', () => latencyMs), aReplica(world, 'two', () => latencyMs)];
+    await world.clock.advance(20_000);
+    const before = [one.owned(), two.owned()];
+    latencyMs = tripMs / 2;
+    for (let step = 0; step < 600; step++) {
+      await world.clock.advance(100);
+      expect([one.owned(), two.owned()]).toEqual(before);
+    }
+    two.stop.abort();
+    await world.clock.advance(60_000);
+    expect([one.owned(), two.state.ended, one.state.ended]).toEqual([SHARDS, true, false]);
+  },
+);
+
+test.each([0, 2_000, 2_400])(
+  'Replicas start, share the shards and hand them over if each request takes %d ms',
+  async (tripMs) => {
+    const world = aWorld();
+    const one = aReplica(world, 'one', () => tripMs / 2);
+    await world.clock.advance(30_000);
+    expect(one.owned()).toEqual(SHARDS);
+    const two = aReplica(world, 'two', () => tripMs / 2);
+    for (let step = 0; step < 600; step++) {
+      expect(one.holds().filter((shard) => two.holds().includes(shard))).toEqual([]);
+      await world.clock.advance(100);
+    }
+    expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
+    expect(two.owned().length).toBeGreaterThan(0);
+  },
+);

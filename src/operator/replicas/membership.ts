@@ -4,7 +4,8 @@
  * the owner of a shard is the member with the highest hash of both (rendezvous hashing).
  * - A replica owns a shard if it is the owner under its own published view and no other live replica claims it: as the owner under that
  *   one's published view, or by naming it there as still in use. A replica looks at the others after it publishes, so if two claim one
- *   shard, at least one sees the other's claim.
+ *   shard, at least one sees the other's claim. What a look has shown holds until the replica publishes another view, as the others see
+ *   its claims as long as it renews: so a renewal must be answered in time, and a look need not.
  * - Before it publishes a view under which it loses shards, it stops beginning anything there, and names those still in use.
  * - With each renewal it also renews the Lease of a single leader, in the name of all replicas. A process started to act alone, as in a
  *   rolling update, acts once no replica has renewed for the lease's duration, when the last one has stopped.
@@ -15,7 +16,15 @@
 import { type Clock, sleep } from '../../base/clock.ts';
 import { REPLICA_LEASE_PREFIX } from '../../base/lease-names.ts';
 import { withTimeout } from '../../base/with-timeout.ts';
-import { type AnyObject, isAlreadyExists, isConflict, isNotFound, type KubeApi } from '../../kube/api.ts';
+import {
+  type AnyObject,
+  isAlreadyExists,
+  isConflict,
+  isInvalid,
+  isNotFound,
+  type KubeApi,
+  type PatchOperation,
+} from '../../kube/api.ts';
 import {
   GIVEN_BACK,
   isFree,
@@ -58,7 +67,6 @@ export interface MembershipOptions extends Partial<LeaseTimes> {
 interface Standing {
   readonly view: View;
   readonly others: readonly Other[];
-  readonly term: Term;
 }
 
 /** One replica, as above. */
@@ -67,19 +75,21 @@ export class Membership {
   readonly #others: Others;
   readonly #owners = new Owners();
   #standing: Standing | undefined;
-  /** The view to publish next: nothing is begun any more in shards that it takes away. */
-  #coming: View | undefined;
+  #term: Term | undefined;
+  /** The view to publish: nothing is begun any more in shards that it takes away. */
+  #view: View;
   /** A replica has come or gone, so the next renewal comes soon. */
   #soon = false;
   /** Everything that `owns` follows from. */
   #known = '';
   #resourceVersion = '';
-  /** This replica has acted, or might have, while the replicas held the single leader's Lease. */
-  #hasShared = false;
+  /** The replicas hold the single leader's Lease, as far as this one knows. */
+  #isShared = false;
   #lost = false;
 
   constructor(options: MembershipOptions) {
     this.#options = { ...LEASE_TIMES, ...options };
+    this.#view = [options.identity];
     this.#others = new Others({
       ...this.#options,
       own: this.#name,
@@ -97,7 +107,7 @@ export class Membership {
     if (standing === undefined || !this.isMember()) return false;
     return (
       this.#owners.of(shard, standing.view) === identity &&
-      (this.#coming === undefined || this.#owners.of(shard, this.#coming) === identity) &&
+      this.#owners.of(shard, this.#view) === identity &&
       standing.others.every((other) => this.#owners.of(shard, other.view) !== other.identity) &&
       standing.others.every((other) => !other.held.has(encodeURIComponent(shard)))
     );
@@ -127,11 +137,15 @@ export class Membership {
     while (!ended.signal.aborted && !this.#lost) {
       const between = this.#soon;
       this.#soon = false;
-      const isRenewed = await this.#attempt((limit) => this.#renew(between, limit));
+      if (!this.#isShared) await this.#attempt((limit) => this.#share(limit));
+      const isRenewed = await this.#attempt((limit) => this.#renew(limit));
+      const at = clock.monotonic();
       if (!this.isMember() && this.#standing !== undefined) this.#lost = true;
-      const usualMs = this.#soon ? SOON_MS : retryPeriodMs;
-      const pauseMs = isRenewed ? usualMs : renewPauseMs(usualMs, this.#remainingMs());
-      if (!this.#lost) await sleep(clock, pauseMs, ended.signal);
+      if (this.#lost) break;
+      // Its time is its own: one that fails or hangs leaves enough for the next renewal.
+      if (isRenewed) await this.#attempt((limit) => this.#look(between, limit));
+      const usualMs = this.#soon ? SOON_MS : Math.max(0, at + retryPeriodMs - clock.monotonic());
+      await sleep(clock, isRenewed ? usualMs : renewPauseMs(retryPeriodMs, this.#remainingMs()), ended.signal);
     }
     signal.removeEventListener('abort', onAbort);
     this.#standing = undefined;
@@ -143,7 +157,7 @@ export class Membership {
 
   /** How much longer it may act if it does not renew; 0 if it may not. */
   #remainingMs(): number {
-    return this.#standing?.term.remainingMs ?? 0;
+    return this.#standing === undefined ? 0 : (this.#term?.remainingMs ?? 0);
   }
 
   async #giveBack(): Promise<void> {
@@ -169,8 +183,8 @@ export class Membership {
 
   async #join(limit: AbortSignal): Promise<void> {
     const { api, namespace, identity } = this.#options;
-    const view = viewOf(identity, await this.#others.look(limit));
-    const lease = newLease(this.#name, this.#record(), { [MEMBERS]: view.join() });
+    this.#view = viewOf(identity, await this.#others.look(limit));
+    const lease = newLease(this.#name, this.#record(), { [MEMBERS]: this.#view.join() });
     try {
       const created = await api.create(LEASES, namespace, lease, limit);
       limit.throwIfAborted();
@@ -180,33 +194,38 @@ export class Membership {
       // An earlier attempt of ours created it, and its answer was lost.
       await this.#readBack(error, limit);
     }
-    this.#coming = view;
   }
 
-  /** Publishes a view, then looks at all the others'. */
-  async #renew(between: boolean, limit: AbortSignal): Promise<void> {
-    const { clock, identity, onChange } = this.#options;
-    const view = this.#coming ?? this.#standing?.view;
-    if (view === undefined) return;
-    const term = new Term(clock, this.#options);
-    const [isShared, others] = await Promise.all([
-      this.#share(limit),
-      this.#publish(this.#record(), view, limit).then(() => this.#others.look(limit)),
+  /** Publishes a view, and renews the Lease that the replicas hold together. */
+  async #renew(limit: AbortSignal): Promise<void> {
+    const term = new Term(this.#options.clock, this.#options);
+    const [isShared] = await Promise.all([
+      this.#isShared && this.#renewShared(limit),
+      this.#publish(this.#record(), this.#view, limit),
     ]);
     limit.throwIfAborted();
-    if (!isShared && this.#hasShared) {
+    if (this.#isShared && !isShared) {
       // Somebody took it while this replica was dead: running work here must not go on.
       this.#lost = true;
       throw new Error(`Another process acts alone under Lease ${this.#options.name} now`);
     }
-    // The leader has given its Lease back since, and another process may have taken it.
-    if (!isShared && !others.some((other) => other.isLeader)) return;
-    this.#hasShared = isShared;
-    this.#standing = { view, others, term };
-    const next = viewOf(identity, others);
-    this.#coming = next.join() === view.join() ? undefined : next;
-    this.#soon ||= this.#coming !== undefined;
-    const text = JSON.stringify([view, next, others.map((other) => [other.identity, other.view, ...other.held])]);
+    this.#term = term;
+  }
+
+  /** Looks at all the others, after the view was published. */
+  async #look(between: boolean, limit: AbortSignal): Promise<void> {
+    const { identity, onChange } = this.#options;
+    const [published, others] = [this.#view, await this.#others.look(limit)];
+    this.#view = viewOf(identity, others);
+    if (this.#view.join() !== published.join()) this.#soon = true;
+    // Somebody leads alone.
+    if (!this.#isShared) return;
+    this.#standing = { view: published, others };
+    const text = JSON.stringify([
+      published,
+      this.#view,
+      others.map((other) => [other.identity, other.view, ...other.held]),
+    ]);
     const changed = text !== this.#known;
     if (changed) this.#owners.clear();
     this.#known = text;
@@ -236,15 +255,40 @@ export class Membership {
     this.#resourceVersion = lease.metadata.resourceVersion;
   }
 
-  /** Renews the single leader's Lease in the name of all replicas. Returns false if somebody leads alone. */
-  async #share(limit: AbortSignal): Promise<boolean> {
+  /** Takes the single leader's Lease in the name of all replicas, unless somebody leads alone. */
+  async #share(limit: AbortSignal): Promise<void> {
+    const isShared = await this.#takeShared(limit);
+    limit.throwIfAborted();
+    this.#isShared = isShared;
+  }
+
+  /** Renews it in one request. Returns false if somebody leads alone. */
+  async #renewShared(limit: AbortSignal): Promise<boolean> {
+    const { api, namespace, name } = this.#options;
+    const { leaseDurationSeconds, renewTime } = this.#record();
+    const renewal: readonly PatchOperation[] = [
+      { op: 'test', path: '/spec/holderIdentity', value: REPLICAS },
+      { op: 'add', path: '/spec/leaseDurationSeconds', value: leaseDurationSeconds },
+      { op: 'add', path: '/spec/renewTime', value: renewTime },
+    ];
+    try {
+      await api.patch(LEASES, { namespace, name }, renewal, undefined, limit);
+      return true;
+    } catch (error) {
+      if (!isInvalid(error) && !isNotFound(error)) throw error;
+      limit.throwIfAborted();
+      return this.#takeShared(limit);
+    }
+  }
+
+  async #takeShared(limit: AbortSignal): Promise<boolean> {
     const { api, namespace, name } = this.#options;
     const ref = { namespace, name };
     const spec = { ...this.#record(), holderIdentity: REPLICAS };
     const lease = await api.get(LEASES, ref, limit);
     limit.throwIfAborted();
     // A person removed the holder from a shared Lease.
-    const isEmptied = this.#hasShared && lease !== undefined && !leaseSpecOf(lease).holderIdentity;
+    const isEmptied = this.#isShared && lease !== undefined && !leaseSpecOf(lease).holderIdentity;
     if (this.#others.isLed(lease) && !isEmptied) return false;
     try {
       if (lease === undefined) await api.create(LEASES, namespace, newLease(name, spec), limit);
