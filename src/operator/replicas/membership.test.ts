@@ -362,18 +362,22 @@ test.each([
   { edit: 'shortens', spec: { leaseDurationSeconds: 1 } },
   { edit: 'removes the duration from', spec: { leaseDurationSeconds: null } },
   { edit: 'removes everything from', spec: null },
-])('Nobody takes the shards of a replica that is cut off when a person $edit its Lease', async ({ spec }) => {
+  { edit: 'gives back', spec: { holderIdentity: '', leaseDurationSeconds: 1 } },
+])('Nobody takes the shards of a replica that acts or is cut off when a person $edit its Lease', async ({ spec }) => {
   for (const state of ['up', 'cut'] as const) {
     const world = aWorld();
     const [one, two] = [aReplica(world, 'one'), aReplica(world, 'two')];
-    await world.clock.advance(20_000);
+    await world.clock.advance(20_900);
     two.link.state = state;
     await world.api.patch(LEASES, { namespace: NAMESPACE, name: 'mooring-replica-two' }, { spec });
-    for (let step = 0; step < 300; step++) {
-      expect(one.holds().filter((shard) => two.holds().includes(shard))).toEqual([]);
+    // It has never seen that Lease held.
+    const three = aReplica(world, 'three');
+    for (let step = 0; step < 400; step++) {
+      const held = [one, two, three].flatMap(({ holds }) => holds());
+      expect(held.length, `step ${step}`).toBe(new Set(held).size);
       await world.clock.advance(100);
     }
-    expect(sorted(one.owned(), two.owned())).toEqual([...SHARDS].sort());
+    expect(sorted(one.owned(), two.owned(), three.owned())).toEqual([...SHARDS].sort());
   }
 });
 

@@ -27,7 +27,6 @@ import {
 } from '../../kube/api.ts';
 import {
   GIVEN_BACK,
-  isFree,
   LEASE_TIMES,
   LEASES,
   type LeaseTimes,
@@ -38,7 +37,7 @@ import {
   renewPauseMs,
   Term,
 } from '../../kube/lease.ts';
-import { HELD, MEMBERS, type Other, Others, REPLICAS } from './others.ts';
+import { HELD, isGivenBack, MEMBERS, type Other, Others, REPLICAS, WITHDRAWN } from './others.ts';
 import { Owners, type View } from './owners.ts';
 
 /** How soon, instead of a retry period, a replica that came or went is taken in: whatever it led to has been answered by then. */
@@ -306,8 +305,7 @@ export class Membership {
   async #unshare(limit: AbortSignal): Promise<void> {
     const { api, namespace, name } = this.#options;
     const { items } = await api.list(LEASES, { namespace }, limit);
-    const isHeld = (lease: AnyObject) => !isFree(leaseSpecOf(lease), false);
-    if (items.some((lease) => lease.metadata.name.startsWith(REPLICA_LEASE_PREFIX) && isHeld(lease))) return;
+    if (items.some((lease) => lease.metadata.name.startsWith(REPLICA_LEASE_PREFIX) && !isGivenBack(lease))) return;
     const shared = items.find(({ metadata }) => metadata.name === name);
     if (shared === undefined || leaseSpecOf(shared).holderIdentity !== REPLICAS) return;
     await this.#patchShared(shared, GIVEN_BACK, limit).catch((error) => {
@@ -323,8 +321,8 @@ export class Membership {
 
   async #write(spec: object, view: View | undefined, limit: AbortSignal): Promise<void> {
     const { api, namespace } = this.#options;
-    const annotations = view && { [MEMBERS]: view.join(), [HELD]: this.#heldUnder(view) };
-    const patch = { metadata: { resourceVersion: this.#resourceVersion, ...(annotations && { annotations }) }, spec };
+    const annotations = view === undefined ? WITHDRAWN : { [MEMBERS]: view.join(), [HELD]: this.#heldUnder(view) };
+    const patch = { metadata: { resourceVersion: this.#resourceVersion, annotations }, spec };
     const written = await api.patch(LEASES, { namespace, name: this.#name }, patch, undefined, limit);
     limit.throwIfAborted();
     this.#resourceVersion = written.metadata.resourceVersion;

@@ -18,6 +18,14 @@ export const HELD = `${GROUP}/held`;
 /** The holder of the single leader's Lease when there is no leader: all replicas together. */
 export const REPLICAS = 'replicas';
 
+/** What a replica publishes no more once it acts on nothing. */
+export const WITHDRAWN = { [MEMBERS]: null, [HELD]: null };
+
+/** Reports whether the replica gave its Lease back, or the Lease was taken from it. If a person edits the spec, what it published stays. */
+export function isGivenBack(lease: AnyObject): boolean {
+  return !leaseSpecOf(lease).holderIdentity && lease.metadata.annotations?.[MEMBERS] === undefined;
+}
+
 const replicaLease = z.object({
   metadata: z.object({ annotations: z.record(z.string(), z.string()).nullish() }),
 });
@@ -132,7 +140,7 @@ export class Others {
     // Whatever somebody wrote into it: its holder acts until it has seen that and its Lease runs out.
     const durationMs = actsForMs(spec, this.#options.leaseDurationMs);
     const owner = isLeader ? name : name.slice(REPLICA_LEASE_PREFIX.length);
-    const identity = isFree(spec, known !== undefined) ? '' : owner;
+    const identity = !isLeader && isGivenBack(lease) ? '' : owner;
     // A leader claims everything. So may a replica: its own view always includes it, unless somebody wrote something else there.
     const { [MEMBERS]: members, [HELD]: held } = parsed.data.metadata.annotations ?? {};
     const published = (members ?? '').split(',');
@@ -151,7 +159,7 @@ export class Others {
   /** Takes the Lease from a replica that did not renew it, unless it has renewed meanwhile. */
   async #bury(name: string, { version }: Other, limit: AbortSignal): Promise<void> {
     const { api, namespace } = this.#options;
-    const patch = { metadata: { resourceVersion: version }, spec: GIVEN_BACK };
+    const patch = { metadata: { resourceVersion: version, annotations: WITHDRAWN }, spec: GIVEN_BACK };
     await api.patch(LEASES, { namespace, name }, patch, undefined, limit).catch((error) => {
       if (!isConflict(error) && !isNotFound(error)) throw error;
     });

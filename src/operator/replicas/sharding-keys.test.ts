@@ -13,6 +13,7 @@ import type { StoreChange } from '../../runtime/store.ts';
 import { FakeKube } from '../../sandbox/fake-kube.ts';
 import { virtualClock } from '../../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
+import { WITHDRAWN } from './others.ts';
 import { ownerOf } from './owners.ts';
 import { Sharding } from './sharding.ts';
 
@@ -175,7 +176,7 @@ test('A key that was turned away for a replica that left during a pass comes bac
   await world.advance(3_000);
   expect(await gate.begin('shop/orders-1')).toBe(false);
   await world.advance(6_000);
-  await api.patch(LEASES, ref, { spec: GIVEN_BACK });
+  await api.patch(LEASES, ref, { metadata: { annotations: WITHDRAWN }, spec: GIVEN_BACK });
   await world.advance(6_000);
   expect([resynced, [...hurried.keys()], released]).toEqual([['shop/orders-1'], ['shop/orders-1'], []]);
   gate.end('shop/orders-0');
@@ -223,7 +224,7 @@ test('A replica that lost a key and got it back counts from when it got it back'
   const ref = await rival();
   await world.advance(6_000);
   expect(released).toContain('shop/orders-0');
-  await api.patch(LEASES, ref, { spec: GIVEN_BACK });
+  await api.patch(LEASES, ref, { metadata: { annotations: WITHDRAWN }, spec: GIVEN_BACK });
   const goneAtMs = world.now();
   await world.advance(60_000);
   expect([actsSinceMs('shop/orders-0') >= goneAtMs, actsSinceMs('shop/orders-0') < world.now()]).toEqual([true, true]);
