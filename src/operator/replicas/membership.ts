@@ -56,8 +56,8 @@ export interface MembershipOptions extends Partial<LeaseTimes> {
   readonly identity: string;
   /** Shards in use: something is being done for them at this moment. */
   readonly inHand: () => Iterable<string>;
-  /** All others were looked at. If `changed`, `owns` may answer differently. `between`: they may not have renewed since the last time. */
-  readonly onChange: (changed: boolean, between: boolean) => void;
+  /** All others were looked at. If `changed`, `owns` may answer differently. If `renewed`, each of them has since the last time it was so. */
+  readonly onChange: (changed: boolean, renewed: boolean) => void;
   /** Called after a failed attempt; the next one comes by itself. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -79,6 +79,8 @@ export class Membership {
   #view: View;
   /** A replica has come or gone, so the next renewal comes soon. */
   #soon = false;
+  /** Those of the others' Leases when all of them had last renewed. */
+  #versions: ReadonlySet<string> = new Set();
   /** Everything that `owns` follows from. */
   #known = '';
   #resourceVersion = '';
@@ -134,7 +136,6 @@ export class Membership {
     const working = work(stop.signal).finally(() => ended.abort());
     working.catch(() => {});
     while (!ended.signal.aborted && !this.#lost) {
-      const between = this.#soon;
       this.#soon = false;
       if (!this.#isShared) await this.#attempt((limit) => this.#share(limit));
       const isRenewed = await this.#attempt((limit) => this.#renew(limit));
@@ -142,7 +143,7 @@ export class Membership {
       if (!this.isMember() && this.#standing !== undefined) this.#lost = true;
       if (this.#lost) break;
       // Its time is its own: one that fails or hangs leaves enough for the next renewal.
-      if (isRenewed) await this.#attempt((limit) => this.#look(between, limit));
+      if (isRenewed) await this.#attempt((limit) => this.#look(limit), ended.signal);
       const usualMs = this.#soon ? SOON_MS : Math.max(0, at + retryPeriodMs - clock.monotonic());
       await sleep(clock, isRenewed ? usualMs : renewPauseMs(retryPeriodMs, this.#remainingMs()), ended.signal);
     }
@@ -169,13 +170,13 @@ export class Membership {
   }
 
   /** Reports whether the attempt succeeded in time. One that did not goes no further, whatever answer comes later. */
-  async #attempt(work: (limit: AbortSignal) => Promise<unknown>): Promise<boolean> {
+  async #attempt(work: (limit: AbortSignal) => Promise<unknown>, signal?: AbortSignal): Promise<boolean> {
     const { clock, renewDeadlineMs, onFailure } = this.#options;
     try {
-      await withTimeout(clock, renewLimitMs(renewDeadlineMs, this.#remainingMs()), work);
+      await withTimeout(clock, renewLimitMs(renewDeadlineMs, this.#remainingMs()), work, signal);
       return true;
     } catch (error) {
-      onFailure(error);
+      if (!signal?.aborted) onFailure(error);
       return false;
     }
   }
@@ -212,7 +213,7 @@ export class Membership {
   }
 
   /** Looks at all the others, after the view was published. */
-  async #look(between: boolean, limit: AbortSignal): Promise<void> {
+  async #look(limit: AbortSignal): Promise<void> {
     const { identity, onChange } = this.#options;
     const [published, others] = [this.#view, await this.#others.look(limit)];
     this.#view = viewOf(identity, others);
@@ -228,7 +229,9 @@ export class Membership {
     const changed = text !== this.#known;
     if (changed) this.#owners.clear();
     this.#known = text;
-    onChange(changed, between);
+    const renewed = others.every(({ version }) => !this.#versions.has(version));
+    if (renewed) this.#versions = new Set(others.map(({ version }) => version));
+    onChange(changed, renewed);
   }
 
   async #publish(spec: object, view: View | undefined, limit: AbortSignal): Promise<void> {

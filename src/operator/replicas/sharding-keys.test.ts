@@ -5,7 +5,7 @@ import { createLog } from '../../base/log.ts';
 import { placeInFull, placeOf } from '../../kinds/databasespace/place.ts';
 import { DATABASE_SPACES } from '../../kinds/databasespace/resource.ts';
 import type { DatabaseSpaceSpec } from '../../kinds/databasespace/schema.ts';
-import type { ObjectRef } from '../../kube/api.ts';
+import { KubeError, type ObjectRef } from '../../kube/api.ts';
 import { GIVEN_BACK, LEASES } from '../../kube/lease.ts';
 import { type KubeObject, keyOf } from '../../kube/object.ts';
 import type { KeyGate } from '../../runtime/controller.ts';
@@ -107,6 +107,7 @@ function aShare(count: number, namespaces?: readonly string[], { world, api } = 
     clusters: informers.clusters,
     object,
     gate: sharding.gateOf('clusters'),
+    isMember: () => sharding.isMember(),
     actsSinceMs: (key: string) => sharding.actsSinceMs('clusters', key),
     resynced,
     released,
@@ -353,6 +354,25 @@ test('A key whose space has moved waits as long even if a third replica dies jus
       }
       first.gate.end('shop/orders-0');
     }
+});
+
+test('A key whose space has moved waits for a replica that cannot renew for as long as that one may act', async () => {
+  const { world, api, first, other, ownerAt, move } = await aPair();
+  const holderIdentity = ownerAt(shardAt('https://cloud.test'));
+  const patch = api.patch.bind(api);
+  expect(await first.gate.begin('shop/orders-0')).toBe(true);
+  api.patch = (resource, ref, body, options) => {
+    const { spec } = body as { readonly spec?: { readonly holderIdentity?: string } };
+    if (spec?.holderIdentity === holderIdentity) return Promise.reject(new KubeError('busy', { status: 500 }));
+    return patch(resource, ref, body, options);
+  };
+  move();
+  for (let step = 0; first.isMember(); step++) {
+    expect(await other.gate.begin('shop/orders-0'), `${step}`).toBe(false);
+    await world.advance(100);
+  }
+  await world.advance(30_000);
+  expect(await other.gate.begin('shop/orders-0')).toBe(true);
 });
 
 test('A key whose space has moved within the same replica does not wait', async () => {

@@ -45,10 +45,11 @@ export interface ShardingOptions extends Partial<LeaseTimes> {
 /** All keys are gone through after this many looks even if no member has changed: one may be ours since its space appeared. */
 const LOOKS_A_SWEEP = 15;
 /**
- * An object that has moved to our shard waits for this many looks at the other replicas. The first may have begun before the move; by the
- * third, each of them has renewed since, and published its running work.
+ * An object that has moved to our shard waits for this many rounds, in each of which all other replicas have renewed. The first look may
+ * have begun before the move, and so may what had landed by the second. By the fourth, each has written a Lease since then, knowing that
+ * one written after the move was there: in it is its running work.
  */
-const LOOKS_AFTER_A_MOVE = 3;
+const ROUNDS_AFTER_A_MOVE = 4;
 /** Steps of a sweep before other work has its turn. An object that comes or goes takes as long as `CHANGE_STEPS` that stay. */
 const SLICE = 500;
 const CHANGE_STEPS = 10;
@@ -66,7 +67,7 @@ export class Sharding {
   /** The number of running passes per shard, and the shard for which each running pass was counted when it began. */
   readonly #inHand = new Map<string, number>();
   readonly #begun = new Map<string, { readonly kind: Sharded; readonly key: ObjectKey; readonly shard: string }>();
-  /** Objects that moved here from a shard that was not ours, as `kind key`, and the number of looks at the others by then. */
+  /** Objects that moved here from a shard that was not ours, as `kind key`, and the number of rounds by then. */
   readonly #moved = new Map<string, number>();
   /** Keys that became ours, and when; wall clock. */
   readonly #ours: ByKind<number> = byKind();
@@ -77,6 +78,7 @@ export class Sharding {
   readonly #refused: ByKind<boolean> = byKind();
   #controllers: ShardedControllers | undefined;
   #looks = 0;
+  #rounds = 0;
   #sweeping = false;
   #due = false;
 
@@ -87,7 +89,7 @@ export class Sharding {
         const left = this.#shards.see(kind, key, after);
         if (kind === 'spaces' || kind === 'clusters') this.#unseen.forget({ kind, key });
         // Everything in it moves to another shard too, even if the object is gone.
-        if (left !== undefined && !this.#membership.owns(left)) this.#moved.set(`${kind} ${key}`, this.#looks);
+        if (left !== undefined && !this.#membership.owns(left)) this.#moved.set(`${kind} ${key}`, this.#rounds);
       });
     }
     this.#unseen = new Unseen({ ...options, log });
@@ -98,9 +100,10 @@ export class Sharding {
       api: options.leases,
       identity: uuid(random),
       inHand: () => this.#shardsInHand(),
-      onChange: (changed, between) => {
-        if (!between) this.#looks++;
-        for (const [name, at] of this.#moved) if (this.#looks - at >= LOOKS_AFTER_A_MOVE) this.#moved.delete(name);
+      onChange: (changed, renewed) => {
+        this.#looks++;
+        if (renewed) this.#rounds++;
+        for (const [name, at] of this.#moved) if (this.#rounds - at >= ROUNDS_AFTER_A_MOVE) this.#moved.delete(name);
         if (changed || this.#hasRefused() || this.#looks % LOOKS_A_SWEEP === 0) void this.#sweep();
       },
     });
