@@ -66,6 +66,18 @@ describe('The password of a DatabaseCluster', () => {
     expect(bench.secret()).toMatchObject({ nextPassword });
   });
 
+  it.each(['factory', 'held'] as const)(
+    'that works is not overwritten by a step from %s that comes late, as after another operator replaced it',
+    async (from) => {
+      const bench = await runningBench();
+      const subject = { ...aCluster().subject, status: bench.status() };
+      const step = { do: 'PreparePassword', from } as const;
+      const prepared = actOnCluster(bench.world(), subject, step, new AbortController().signal, () => {});
+      await expect(prepared).rejects.toEqual(expect.objectContaining({ reason: 'SecretChanged' }));
+      expectOneWorkingLogin(bench);
+    },
+  );
+
   it('is given to no other cluster, and to no server if somebody else wrote it, by a step that comes late', async () => {
     const bench = await runningBench();
     const { signal } = new AbortController();

@@ -51,6 +51,12 @@ async function readOwnLogins({ world, subject, connection, signal }: Work): Prom
   return known;
 }
 
+async function isAccepted(work: Work, login: Login): Promise<boolean> {
+  const { subject, connection, signal } = work;
+  const logins = connection.logins(serverOf(work).endpoint, currentID(subject));
+  return (await logins.attempt(login, signal)) === 'accepted';
+}
+
 function secretChanged({ secretName }: Pick<KnownLogins, 'secretName'>): TransientError {
   return new TransientError('SecretChanged', `Secret "${secretName}" changed meanwhile: Mooring checks it again`);
 }
@@ -75,6 +81,9 @@ export async function preparePassword(
   const login = from === 'held' ? { username: heldUser(work, known) } : pick(known, from, of);
   // Writing in place of a password that once worked leaves nothing of it.
   if ('password' in login) await refuseAnothersLogin(work, known, login);
+  // Somebody has written it since the logins were tried, such as another operator that works on the same object.
+  if (from !== 'current' && !isBeside && known.current !== undefined && (await isAccepted(work, known.current)))
+    throw secretChanged(known);
   // Neither a copy of a working login nor a Secret that was lost may be written for an object that is gone or names another: it would stay.
   const isAgain = known.secret === undefined && subject.status.credentials !== undefined;
   if (isAgain || from === 'inherited' || from === 'inheritedNext') await confirm(work);
