@@ -94,3 +94,15 @@ function withRemoved(before: unknown, wanted: unknown): unknown {
     ...Object.fromEntries(removed.map((name) => [name, null])),
   };
 }
+
+/** The manifest as the API server takes it unless it is applied server-side: a field of the spec that is null is absent. */
+export function withoutNulls(manifest: Manifest): Manifest {
+  return manifest.spec === undefined ? manifest : { ...manifest, spec: filled(manifest.spec) };
+}
+
+function filled(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(filled);
+  if (!isRecord(value)) return value;
+  const set = Object.entries(value).filter(([, each]) => each !== null);
+  return Object.fromEntries(set.map(([name, each]) => [name, filled(each)]));
+}

@@ -107,6 +107,29 @@ describe('dryRun()', () => {
     expect(sent).toEqual([['patch', { metadata: {}, spec: null }]]);
   });
 
+  it('takes null for absent, as templates may leave it, unless it is applied server-side: then the server refuses it', async () => {
+    const spec = { ...CLUSTER_SPEC, backup: null, adminCredentials: { secretName: 'login', rotateEvery: null } };
+    const { api, sent } = aServer();
+    await run(api, spec);
+    const managedFields = [{ manager: 'kubectl-client-side-apply', operation: 'Update', fieldsV1: { 'f:spec': {} } }];
+    const last = JSON.stringify(manifestOf(CLUSTER_SPEC));
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': last };
+    await run(api, spec, liveOf({ annotations, managedFields }));
+    await run(
+      api,
+      spec,
+      liveOf({ managedFields: [{ manager: 'flux', operation: 'Apply', fieldsV1: { 'f:spec': {} } }] }),
+    );
+    expect(sent).toEqual([
+      ['apply', { ...CLUSTER_SPEC, adminCredentials: { secretName: 'login' } }, undefined],
+      // In a patch, null removes what others have set.
+      ['patch', { metadata: {}, spec }],
+      ['apply', spec, 'flux'],
+    ]);
+    const forbidden = aServer(new KubeError('forbidden', { status: 403 }));
+    expect(await run(forbidden.api, spec)).toMatchObject({ note: expect.stringContaining('was not checked') });
+  });
+
   it('checks the rest if a field of the metadata is misspelt', async () => {
     const applyDryRun: KubeClient['applyDryRun'] = async (_resource, object) => {
       if ('label' in object.metadata)
