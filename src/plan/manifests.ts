@@ -1,18 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  boolYaml11Tag,
-  CORE_SCHEMA,
-  defineScalarTag,
-  floatCoreTag,
-  intCoreTag,
-  loadAll,
-  mergeTag,
-  NOT_RESOLVED,
-} from 'js-yaml';
+import { loadAll } from 'js-yaml';
 import { messageOf } from '../base/errors.ts';
 import { API_VERSION, GROUP, isOfGroup } from '../base/group.ts';
 import { isRecord, recordOf } from '../base/is-record.ts';
+import { AS_KUBECTL } from '../base/kubectl-yaml.ts';
 import { nearest } from '../base/nearest.ts';
 import { yamlProblemWords } from '../base/yaml-problem.ts';
 import { definitions } from '../kinds/definitions.ts';
@@ -105,25 +97,6 @@ function textOf(path: string): string {
     throw new UsageError(`${path} cannot be read: ${messageOf(error).split('\n')[0]}`);
   }
 }
-
-/** `0100` is octal, and `1_000` is one number. js-yaml's own YAML 1.1 integers would also read `1:30` as 90. */
-const INTEGER = /^([-+]?)(0b[01]+|0x[0-9a-f]+|0o?[0-7]+|0|[1-9]\d*)$/i;
-const intOfGo = defineScalarTag(intCoreTag.tagName, {
-  ...intCoreTag,
-  resolve(source) {
-    const [, sign, digits] = INTEGER.exec(source.replaceAll('_', '')) ?? [];
-    if (digits === undefined) return NOT_RESOLVED;
-    const value = Number(digits.replace(/^0o?(?=[0-7])/i, '0o'));
-    return sign === '-' ? -value : value;
-  },
-});
-const floatOfGo = defineScalarTag(floatCoreTag.tagName, {
-  ...floatCoreTag,
-  resolve: (source, ...how) => floatCoreTag.resolve(source.replaceAll('_', ''), ...how),
-});
-
-/** What `kubectl apply` accepts besides YAML 1.2: `<<: *others`, `yes` for true, and numbers as Go writes them. */
-const AS_KUBECTL = CORE_SCHEMA.withTags(mergeTag, boolYaml11Tag, intOfGo, floatOfGo);
 
 /** Exported for its test. `file` is used to say where a document is. */
 export function documentsIn(file: string, text: string): Documents {

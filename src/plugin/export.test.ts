@@ -55,6 +55,19 @@ describe('exportText()', () => {
     expect(manifest?.spec).not.toHaveProperty('version');
   });
 
+  it('quotes ids that kubectl would read as numbers or as yes and no', () => {
+    const ids = ['1e5_0', '1_000', '012', 'on', 'null'];
+    const lines = exportText(
+      ids.map((id) => ({ ...cluster, id })),
+      [],
+      options,
+    ).split('\n');
+    const written = lines.filter((line) => /^ {2}(name|clusterID): /.test(line)).map((line) => line.trim());
+    expect(written).toEqual(
+      expect.arrayContaining(["clusterID: '1e5_0'", "clusterID: '1_000'", "name: '012'", "name: 'on'", "name: 'null'"]),
+    );
+  });
+
   it('keeps a suspended cluster suspended', () => {
     expect(exported([{ ...cluster, status: 'suspended' }], [], options)[0]?.spec['state']).toBe('Suspended');
   });

@@ -1,5 +1,6 @@
 import { dump } from 'js-yaml';
 import { API_VERSION } from '../base/group.ts';
+import { AS_KUBECTL } from '../base/kubectl-yaml.ts';
 import { printableCell } from '../base/printable.ts';
 import type { Cluster } from '../cloud/schema.ts';
 import { machineTypes } from '../kinds/databasecluster/offerings.ts';
@@ -45,7 +46,8 @@ export function exportText(clusters: readonly Cluster[], objects: readonly Item[
   if (clusters.length === 0) return '# Nothing: the space has no clusters.\n';
   if (documents.length === 0) return left === '' ? '# Nothing: every cluster of the space has an object.\n' : left;
   const which = options.unmanagedOnly ? ' that has no object, as a manifest.\n#' : ' as a manifest.';
-  const manifests = documents.map((each) => `---\n${dump(each, { lineWidth: 120, noRefs: true })}`).join('');
+  const how = { schema: AS_KUBECTL, lineWidth: 120, noRefs: true };
+  const manifests = documents.map((each) => `---\n${dump(each, how)}`).join('');
   return `# Every cluster of the space${which} ${ABOUT}${left}${manifests}`;
 }
 
