@@ -145,7 +145,7 @@ describe('a state file', () => {
   it('that is damaged is not treated as an empty one', async () => {
     const path = join(folder, 'state.json');
     await writeFile(path, '{"format":');
-    await expect(loadStateFile(path)).rejects.toThrow('is not JSON');
+    await expect(loadStateFile(path)).rejects.toThrow(`${path} cannot be used: The state is not JSON. Move it away`);
     await expect(loadStateFile(folder)).rejects.toThrow('EISDIR');
   });
 });

@@ -1,5 +1,6 @@
 import { access, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { messageOf } from '../base/errors.ts';
 import type { Simulator } from './interface.ts';
 import { parseState, type SavedState } from './saved-state.ts';
 
@@ -22,7 +23,13 @@ export async function loadStateFile(path: string): Promise<SavedState | undefine
     await access(dirname(path));
     return undefined;
   }
-  return parseState(text);
+  try {
+    return parseState(text);
+  } catch (error) {
+    throw new Error(`${path} cannot be used: ${messageOf(error)}. Move it away to begin anew, or name another file`, {
+      cause: error,
+    });
+  }
 }
 
 export interface StateFile {
