@@ -345,6 +345,7 @@ describe('SpaceConnections', () => {
     ['-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', /^Certificate 1 in spec.caBundle cannot be read/],
     [FIRST.cert.replace(/-+END.*/, '') + SECOND.cert, /^Certificate 1 in spec.caBundle cannot be read/],
     [`${FIRST.cert}\n${SECOND.cert.replace(/MII./, '')}`, /^Certificate 2 in spec.caBundle cannot be read/],
+    [`${FIRST.cert}\n${SECOND.cert.replace(/-+END.*/, '')}`, /^Certificate 2 in spec.caBundle cannot be read/],
   ])('refuse what is not a certificate, and go on with what they had: %s', (pem, message) => {
     const { connections, spec, of } = bench();
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
