@@ -21,6 +21,21 @@ describe('documentsIn()', () => {
     });
   });
 
+  it('finds what is in a list of one kind, as the API server writes it', () => {
+    const item = OURS.replaceAll('\n', '\n  ');
+    const text = `apiVersion: mooring.dev/v1alpha1\nkind: DatabaseUserList\nmetadata: {resourceVersion: '1'}\nitems:\n- ${item}`;
+    expect(read(text)).toEqual({ names: ['a.yaml, document 1, item 1: app'], problems: [] });
+    expect(read('apiVersion: mooring.dev/v1alpha1\nkind: DatabaseUserList\n').problems).toContain(
+      'a.yaml, document 1: kind cannot be "DatabaseUserList": use DatabaseSpace, DatabaseCluster, DatabaseUser, Database',
+    );
+  });
+
+  it.each(['""', 'null'])('takes the namespace %s for none, as kubectl does', (namespace) => {
+    const { documents, problems } = documentsIn('a.yaml', OURS.replace('app}', `app, namespace: ${namespace}}`));
+    expect(documents.map(({ manifest }) => manifest.metadata)).toEqual([{ name: 'app' }]);
+    expect(problems).toEqual([]);
+  });
+
   it.each(['*canary', '!canary', '!!canary x', '!<canary> x', '!a!canary x', '"canary'])(
     'shows nothing of a text that is no YAML, such as the password %s',
     (password) => {

@@ -139,9 +139,18 @@ function sourcesIn(text: string): readonly { readonly source: string; readonly l
   });
 }
 
+/** The items of a `List`, or of a `DatabaseUserList` as the API server writes it. */
 function itemsOf(value: unknown, where: string): readonly { readonly value: unknown; readonly where: string }[] {
-  if (!isRecord(value) || value['kind'] !== 'List' || !Array.isArray(value['items'])) return [{ value, where }];
-  return value['items'].map((item: unknown, index) => ({ value: item, where: `${where}, item ${index + 1}` }));
+  if (!isRecord(value) || !String(value['kind']).endsWith('List') || !Array.isArray(value['items']))
+    return [{ value: placed(value), where }];
+  return value['items'].map((item: unknown, index) => ({ value: placed(item), where: `${where}, item ${index + 1}` }));
+}
+
+/** An empty namespace, as templates may leave it, is none. */
+function placed(value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  const { namespace, ...metadata } = recordOf(value['metadata']);
+  return namespace === '' || namespace === null ? { ...value, metadata } : value;
 }
 
 const KINDS = definitions.map(({ kind }) => kind);
