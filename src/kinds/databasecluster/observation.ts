@@ -169,8 +169,8 @@ export type LoginObservation =
       readonly refusal?: Refusal | undefined;
       /** Other Secrets that can be deleted, in this order, once the login works: no running call can give one of them the login. */
       readonly retire?: readonly string[];
-      /** The refused logins whose username or password ends with a line break, as in what `echo` writes. */
-      readonly lineBreakIn?: readonly ('current' | 'existing' | 'factory')[];
+      /** The refused logins whose username or password begins or ends with white space, as in what `echo` writes. */
+      readonly paddedIn?: readonly ('current' | 'existing' | 'factory')[];
     };
 
 export type TriedLogin = Extract<LoginObservation, { login: 'tried' }>;

@@ -175,16 +175,19 @@ describe('decideLogin()', () => {
       of: 'existing',
       says: /The login in Secret "given" \(existingSecretRef\) does not work either \(/,
     },
-  ] as const)('says when what is refused ends with a line break: $of', ({ given, secretVersion, of, says }) => {
-    const message = (lineBreakIn: readonly (typeof of)[]) => {
-      const found = { working: 'none', factoryAlive: undefined, secretVersion, lineBreakIn } as const;
-      const decision = decideCluster(given.subject, anObservation().tried(found).seen, NOW_MS);
-      return conditionOf(decision, 'Ready')?.message ?? '';
-    };
-    expect(message([of])).toMatch(says);
-    expect(message([of])).toContain('ends with a line break');
-    expect(message([])).not.toContain('line break');
-  });
+  ] as const)(
+    'says when what is refused begins or ends with white space: $of',
+    ({ given, secretVersion, of, says }) => {
+      const message = (paddedIn: readonly (typeof of)[]) => {
+        const found = { working: 'none', factoryAlive: undefined, secretVersion, paddedIn } as const;
+        const decision = decideCluster(given.subject, anObservation().tried(found).seen, NOW_MS);
+        return conditionOf(decision, 'Ready')?.message ?? '';
+      };
+      expect(message([of])).toMatch(says);
+      expect(message([of])).toContain('begins or ends with a space or a line break');
+      expect(message([])).not.toContain('line break');
+    },
+  );
 
   it.each([
     {

@@ -145,11 +145,11 @@ export function hasOwnPassword({ current, factory }: KnownLogins): boolean {
   return current !== undefined && digestOf(current) !== digestOf(factory);
 }
 
-/** A value made with `echo` ends with a line break, which no server strips. */
-export function lineBreakIn(known: KnownLogins) {
+/** A value made with `echo` ends with a line break, and a pasted one may have spaces around it: no server strips them. */
+export function paddedIn(known: KnownLogins) {
   return (['current', 'existing', 'factory'] as const).filter((name) => {
     const { username = '', password = '' } = known[name] ?? {};
-    return [username, password].some((value) => /[\r\n]$/u.test(value));
+    return [username, password].some((value) => value !== value.trim());
   });
 }
 

@@ -9,7 +9,7 @@ import type { ClusterSubject, LoginObservation, WorkingLogin } from '../observat
 import type { ClusterWorld } from '../world.ts';
 import { findWorking, isHeld, powerlessUser, tryOthers } from './find-working.ts';
 import { leftOf, otherLandsForMs } from './former-secrets.ts';
-import { isFactorysLogin, isOtherUser, lineBreakIn, readLogins, untilReplaced } from './known-logins.ts';
+import { isFactorysLogin, isOtherUser, paddedIn, readLogins, untilReplaced } from './known-logins.ts';
 import { refusalAbout } from './refusal.ts';
 import { takenByLogin, takenByOthers } from './secret-taken.ts';
 
@@ -109,7 +109,7 @@ async function tryLogins(
     verifyInMs: untilNext(subject, connection, nowMs, landsForMs, nowMs),
     refusal: refusalOf(world, subject, secret?.uid),
     ...left,
-    ...(working === 'none' ? { lineBreakIn: lineBreakIn(known) } : {}),
+    ...(working === 'none' ? { paddedIn: paddedIn(known) } : {}),
   };
 }
 

@@ -91,12 +91,16 @@ describe('The login of a DatabaseCluster whose space names the login of an appli
   });
 });
 
-describe('The login of a DatabaseCluster whose space names one that ends with a line break', () => {
-  it('is refused, and the reason is given', async () => {
+describe('The login of a DatabaseCluster whose space names one with white space around it', () => {
+  it.each([
+    { ...FACTORY, password: `${FACTORY.password}\n` },
+    { ...FACTORY, password: ` ${FACTORY.password}` },
+    { ...FACTORY, username: `${FACTORY.username} ` },
+  ])('is refused, and the reason is given: %j', async (factory) => {
     const bench = await kindBench();
-    bench.replaceFactory({ ...FACTORY, password: `${FACTORY.password}\n` });
+    bench.replaceFactory(factory);
     await bench.until('False DefaultLoginRefused');
-    expect(condition(bench, 'Ready')?.message).toContain('ends with a line break');
+    expect(condition(bench, 'Ready')?.message).toContain('begins or ends with a space or a line break');
     bench.replaceFactory(FACTORY);
     await bench.until('True Running');
     expectOneWorkingLogin(bench);

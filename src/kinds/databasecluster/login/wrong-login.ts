@@ -59,7 +59,7 @@ function noLogin(subject: ClusterSubject, login: TriedLogin): WrongLogin {
   const tried =
     existing === undefined
       ? ''
-      : `. The login in Secret "${existing}" (existingSecretRef) does not work either${lineBreak(login, 'existing')}`;
+      : `. The login in Secret "${existing}" (existingSecretRef) does not work either${padding(login, 'existing')}`;
   return wrong(
     reason,
     `${what}${tried}. Or put a login that works into a Secret and name it in adminCredentials.existingSecretRef`,
@@ -67,9 +67,9 @@ function noLogin(subject: ClusterSubject, login: TriedLogin): WrongLogin {
 }
 
 /** The commonest mistake in a Secret that a person wrote, reported without its contents. */
-function lineBreak({ lineBreakIn }: TriedLogin, of: 'current' | 'existing' | 'factory'): string {
-  if (lineBreakIn?.includes(of) !== true) return '';
-  return ` (its username or password ends with a line break, as \`echo\` writes one and \`printf %s\` does not)`;
+function padding({ paddedIn }: TriedLogin, of: 'current' | 'existing' | 'factory'): string {
+  if (paddedIn?.includes(of) !== true) return '';
+  return ` (its username or password begins or ends with a space or a line break, such as the one that \`echo\` writes at the end)`;
 }
 
 function whatIsRefused({ spec, status }: ClusterSubject, login: TriedLogin): readonly [string, string] {
@@ -80,7 +80,7 @@ function whatIsRefused({ spec, status }: ClusterSubject, login: TriedLogin): rea
       status.credentials === undefined
         ? ', which Mooring has not seen work at this cluster: it is that of the cluster before, or was changed elsewhere. Set it on the server'
         : ': it was changed elsewhere. Set it back there';
-    const refused = `The server refuses the password in Secret "${secretName}"${lineBreak(login, 'current')}${why}`;
+    const refused = `The server refuses the password in Secret "${secretName}"${padding(login, 'current')}${why}`;
     return ['AdminLoginRefused', refused];
   }
   if (status.credentials !== undefined)
@@ -88,7 +88,7 @@ function whatIsRefused({ spec, status }: ClusterSubject, login: TriedLogin): rea
       'AdminLoginLost',
       `Secret "${secretName}" is gone or holds no login any more, and nobody else knows the password. Restore it, with its labels (${OWNER_LABEL}, app.kubernetes.io/managed-by)`,
     ];
-  const which = `the login that new clusters come with${lineBreak(login, 'factory')}`;
+  const which = `the login that new clusters come with${padding(login, 'factory')}`;
   return ['DefaultLoginRefused', `The server refuses ${which}${unknownLogin(spec)}`];
 }
 
