@@ -185,7 +185,7 @@ describe('explainText()', () => {
     expect(text).toBe(`DatabaseUser shop/app: not looked at yet
 
 Why
-  It is being deleted, and Mooring has not looked at that yet: is the operator running, and does it watch this namespace?
+  It is being deleted, and Mooring has not looked at that yet: is the operator running, and does it watch this namespace? Or does an Event StatusRefused of the object say why its status cannot be written?
   Before that, Ready was True LoginWorks: User "app" signs in
   ${operator}
 

@@ -72,7 +72,7 @@ export function readinessOf(item: Item): Pick<Condition, 'status' | 'reason' | '
   return {
     status: 'Unknown',
     reason: NOT_SEEN,
-    message: `${what}: is the operator running, and does it watch this namespace?`,
+    message: `${what}: is the operator running, and does it watch this namespace? Or does an Event StatusRefused of the object say why its status cannot be written?`,
   };
 }
 
