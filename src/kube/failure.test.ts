@@ -125,6 +125,23 @@ test.each([
   expect(failureOf(error)).toMatchObject(expected);
 });
 
+// As kube-apiserver 1.37 words them.
+test.each([
+  [
+    'secrets is forbidden: User "mooring" cannot create resource "secrets" in API group "" in the namespace "shop"',
+    true,
+  ],
+  ['forbidden: User "mooring" cannot get path "/metrics"', true],
+  ['secrets "a" is forbidden: exceeded quota: q, requested: secrets=1, used: secrets=3, limited: secrets=3', false],
+  ['secrets "a" is forbidden: unable to create new content in namespace shop because it is being terminated', false],
+  ["secrets \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: no", false],
+  ['admission webhook "validation.gatekeeper.sh" denied the request: [names] no', false],
+])('failureOf() tells a missing right from what admission refuses: %s', (text, lacksRight) => {
+  const { reason, message } = failureOf(new KubeError(`Cannot create secrets: ${text}`, { status: 403 }));
+  expect(reason).toBe(lacksRight ? 'KubernetesForbidden' : 'KubernetesError');
+  expect(message.includes('If a right is missing')).toBe(lacksRight);
+});
+
 test.each([
   ['a call that fails', apiError('lost'), false],
   ['a pass that has to look again', new TransientError('ObjectChanged', 'It changed'), true],

@@ -6,6 +6,9 @@ import { isBusy, isConflict, isForbidden, KubeError } from './api.ts';
 import { type Condition, shorten, toldBefore } from './condition.ts';
 import type { ObjectMeta } from './object.ts';
 
+/** How admission refuses what the caller has the right to: quotas, policies, webhooks, a namespace that ends. Authorizers name the user. */
+const BY_ADMISSION = /admission webhook|is forbidden: (?!User ")/;
+
 /** The last error as every status keeps it, beside its conditions. */
 export interface LastError {
   readonly operation: string;
@@ -55,7 +58,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof ApiError) return apiFailure(error);
   const details = { operation: PASS, message };
   if (error instanceof KubeError) {
-    const lacksRight = isForbidden(error);
+    const lacksRight = isForbidden(error) && !BY_ADMISSION.test(error.message);
     return {
       lasting: isConflict(error) ? 'conflict' : 'transient',
       reason: lacksRight ? 'KubernetesForbidden' : 'KubernetesError',
