@@ -6,8 +6,9 @@ import type { Login } from './secrets.ts';
 const KEY = 'shop/app';
 const SUBJECT = { key: KEY, lookNow: false };
 const MINUTE_MS = 60_000;
-const WHERE = 'first https://server';
-const OTHER = 'second https://server';
+const WHERE = { identity: 'first', endpoint: 'https://server' };
+const OTHER = { ...WHERE, identity: 'second' };
+const BESIDE = { ...WHERE, endpoint: 'https://beside' };
 const one = { username: 'app', password: 'one' };
 const other = { username: 'app', password: 'other' };
 
@@ -22,11 +23,11 @@ const failure = (kind: ApiErrorKind, status?: number) =>
     idempotent: true,
   });
 const isAwaited = (tries: PasswordTries, login: Login, nowMs: number, where = WHERE) =>
-  tries.isAwaited(KEY, { ...login, where }, nowMs);
+  tries.isAwaited(KEY, { ...login, ...where }, nowMs);
 const give = (tries: PasswordTries, nowMs: number, error?: Error, where = WHERE) =>
   tries.give(
     KEY,
-    { ...one, where },
+    { ...one, ...where },
     () => nowMs,
     () => (error === undefined ? Promise.resolve() : Promise.reject(error)),
   );
@@ -71,14 +72,32 @@ describe('a password that a server accepted', () => {
     expect([2 * MINUTE_MS - 1, 2 * MINUTE_MS].map((ms) => isAwaited(tries, one, ms))).toEqual([true, false]);
     for (let time = 0; time < 20; time++) await give(tries, 0);
     expect(isAwaited(tries, one, 30 * MINUTE_MS)).toBe(false);
-    tries.works(KEY, other);
+    tries.works(KEY, { ...other, ...WHERE });
+    tries.works(KEY, { ...one, ...OTHER });
     expect(isAwaited(tries, one, 0)).toBe(true);
     expect(isAwaited(tries, one, 0, OTHER)).toBe(false);
-    tries.works(KEY, one);
+    tries.works(KEY, { ...one, ...WHERE });
     expect(isAwaited(tries, one, 0)).toBe(false);
+    await give(tries, 0);
+    expect([MINUTE_MS - 1, MINUTE_MS].map((ms) => isAwaited(tries, one, ms))).toEqual([true, false]);
   });
 
-  it('is waited for as from the first time if another server accepts it', async () => {
+  it('is waited for at every server of the cluster, except where it works', async () => {
+    const tries = new PasswordTries();
+    await give(tries, 0);
+    tries.works(KEY, { ...one, ...WHERE });
+    expect([WHERE, BESIDE].map((where) => isAwaited(tries, one, 0, where))).toEqual([false, true]);
+    expect(isAwaited(tries, one, MINUTE_MS, BESIDE)).toBe(false);
+  });
+
+  it('is known to come from another server only where it was not taken', async () => {
+    const tries = new PasswordTries();
+    await give(tries, 0);
+    const from = (where: typeof WHERE) => tries.isAwaitedElsewhere(KEY, { ...one, ...where }, 0);
+    expect([WHERE, BESIDE, OTHER].map(from)).toEqual([false, true, false]);
+  });
+
+  it('is waited for as from the first time if another cluster accepts it', async () => {
     const tries = new PasswordTries();
     await give(tries, 0);
     await give(tries, 0, undefined, OTHER);
@@ -118,7 +137,7 @@ describe('a password that a server refused', () => {
     const tries = new PasswordTries();
     tries.prepared(KEY, one);
     const refuse = () => Promise.reject(failure('conflict', 409));
-    const given = tries.give(KEY, { ...one, where: WHERE }, () => 0, refuse, verdicts[verdict]);
+    const given = tries.give(KEY, { ...one, ...WHERE }, () => 0, refuse, verdicts[verdict]);
     if (verdict === 'unknown') await expect(given).rejects.toThrow(is);
     else expect(await given).toMatchObject({ is });
     expect(tries.isUnsent(KEY, one)).toBe(unsent);

@@ -33,22 +33,24 @@ interface Refused {
   readonly untilMs: number;
 }
 
-/** A login at one server of one cluster: other servers know nothing of what this one took. */
+/** A login at one server of one cluster. */
 export interface LoginAt extends Login {
-  readonly where: string;
-}
-
-/** Names the server, and the cluster by its creation time. What was found at one place says nothing about another. */
-export function whereOf(identity: string | undefined, endpoint: string): string {
-  return `${identity} ${endpoint}`;
+  /** The creation time of the cluster: the servers of another one know nothing of what these took. */
+  readonly identity: string | undefined;
+  readonly endpoint: string;
 }
 
 interface Taken {
   readonly digest: string;
-  readonly where: string;
-  /** How many times. */
+  /** The others of this cluster learn of it, if only after a while. */
+  readonly identity: string | undefined;
+  /** The server that took it. */
+  readonly endpoint: string;
+  /** How many times since it last worked. */
   readonly times: number;
   readonly atMs: number;
+  /** The server at which it has worked since. */
+  readonly worksAt?: string;
 }
 
 /**
@@ -120,8 +122,9 @@ export class PasswordTries {
       throw error;
     }
     this.#maybeTaken(key);
-    const times = (this.#takenAt(key, login)?.times ?? 0) + 1;
-    this.#taken.set(key, { digest, where: login.where, times, atMs: now() });
+    const before = this.#takenBy(key, login);
+    const times = before === undefined || before.worksAt !== undefined ? 1 : before.times + 1;
+    this.#taken.set(key, { digest, identity: login.identity, endpoint: login.endpoint, times, atMs: now() });
     return { is: 'taken' };
   }
 
@@ -151,15 +154,24 @@ export class PasswordTries {
     this.#untaken.delete(key);
   }
 
-  /** Whether the server took it a short time ago, so that it may yet work: not all of its machines may know it already. */
+  /**
+   * Whether it was taken a short time ago, so that it may yet work: not all servers of the cluster, nor all machines of a server,
+   * may know it already. Not at the server at which it has worked since.
+   */
   isAwaited(key: ObjectKey, login: LoginAt, nowMs: number): boolean {
-    const known = this.#takenAt(key, login);
-    return known !== undefined && nowMs - known.atMs < ceilingMs(PAUSES, known.times - 1);
+    const known = this.#takenBy(key, login);
+    if (known === undefined || known.worksAt === login.endpoint) return false;
+    return nowMs - known.atMs < ceilingMs(PAUSES, known.times - 1);
   }
 
-  #takenAt(key: ObjectKey, login: LoginAt): Taken | undefined {
+  /** Likewise, and it was another server of the cluster that took it. */
+  isAwaitedElsewhere(key: ObjectKey, login: LoginAt, nowMs: number): boolean {
+    return this.isAwaited(key, login, nowMs) && this.#takenBy(key, login)?.endpoint !== login.endpoint;
+  }
+
+  #takenBy(key: ObjectKey, login: LoginAt): Taken | undefined {
     const known = this.#taken.get(key);
-    return known?.digest === digestOf(login) && known.where === login.where ? known : undefined;
+    return known?.digest === digestOf(login) && known.identity === login.identity ? known : undefined;
   }
 
   /**
@@ -175,8 +187,9 @@ export class PasswordTries {
   }
 
   /** The login works. */
-  works(key: ObjectKey, login: Login): void {
-    if (this.#taken.get(key)?.digest === digestOf(login)) this.#taken.delete(key);
+  works(key: ObjectKey, login: LoginAt): void {
+    const known = this.#takenBy(key, login);
+    if (known !== undefined) this.#taken.set(key, { ...known, worksAt: login.endpoint });
   }
 
   forget(key: ObjectKey): void {

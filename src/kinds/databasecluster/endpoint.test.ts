@@ -31,6 +31,60 @@ it.each([
   expect(bench.clock.monotonic() - beganMs).toBeLessThan(60_000);
 });
 
+/** A cluster whose password was replaced just now by its first server, which then went down: the second one is next. */
+async function failedOver() {
+  const bench = await runningBench({ spec: { serverCount: 3, version: '2.29.1' } });
+  const [one = '', ...others] = clusterNamed(bench.simulator, 'orders')?.servers.map(({ address }) => address) ?? [];
+  await bench.clock.advance(3_600_000);
+  await bench.annotate('mooring.dev/rotate-at', '1');
+  while (bench.status().lastHandledRotateAt !== '1') await bench.pass();
+  await bench.until('True Running');
+  const arranged = [{ address: one, status: 'pending' as const }, ...others.map((address) => ({ address }))];
+  bench.simulator.arrangeServers('orders', arranged);
+  await bench.world().connections.get('shop/production')?.poller.refresh();
+  const lag = { match: { operation: 'signIn' }, effect: 'errorBefore', status: 401 } as const;
+  const refuse = () => bench.simulator.faults.add(lag);
+  return { bench, refuse, endpoint: `https://${others[0]}` };
+}
+
+it('A DatabaseCluster waits for a password that one of its servers accepted right before another had to take over', async () => {
+  const { bench, refuse, endpoint } = await failedOver();
+  const fault = refuse();
+  await bench.until('Unknown SecuringCredentials');
+  bench.simulator.faults.remove(fault);
+  bench.forgetCalls();
+  await bench.until('True Running');
+  expect(bench.status().endpoint).toBe(endpoint);
+  expect(bench.calls).not.toContain('server updateUser');
+});
+
+it('A DatabaseCluster waits for such a password for no more than a minute', async () => {
+  const { bench, refuse } = await failedOver();
+  refuse();
+  await bench.until('Unknown SecuringCredentials');
+  await bench.clock.advance(60_000);
+  await bench.pass();
+  expect(bench.ready()).toBe('False AdminLoginRefused');
+});
+
+it('A DatabaseCluster does not wait for such a password where it has worked: there it was changed elsewhere', async () => {
+  const { bench, refuse, endpoint } = await failedOver();
+  await bench.until('True Running');
+  expect(bench.status().credentials?.endpoint).toBe(endpoint);
+  refuse();
+  await bench.annotate('mooring.dev/reconcile-at', '1');
+  await bench.pass();
+  expect(bench.ready()).toBe('False AdminLoginRefused');
+});
+
+it('A DatabaseCluster does not wait for a password at the server that has just taken it', async () => {
+  const bench = await runningBench({ spec: { serverCount: 3, version: '2.29.1' } });
+  bench.simulator.setPassword('orders', 'admin', 'changed elsewhere');
+  await bench.annotate('mooring.dev/reconcile-at', '1');
+  await bench.pass();
+  expect(bench.ready()).toBe('False AdminLoginRefused');
+});
+
 it.each([
   ['none of them', ['no address', 'nor this'], 'no address'],
   ['one of them', ['no address', 'orders.test:443'], undefined],

@@ -147,7 +147,7 @@ export type LoginObservation =
       readonly factoryVersion?: string;
       /** The coming password. */
       readonly next: NextIs;
-      /** The server took the coming password a short time ago, so it is not given it again for now. */
+      /** The coming password was taken a short time ago, or, if no login works, another server took the current one: neither is given again for now. */
       readonly isAwaited: boolean;
       /** The server took the password that works a short time ago, and may accept the one before for a moment yet. */
       readonly isJustSet?: boolean;

@@ -78,7 +78,7 @@ export interface TriedLogin {
   readonly exists: boolean;
   /** No server has heard of the coming password. */
   readonly isUnsent: boolean;
-  /** The server took it, or the current one if there is none, a short time ago: it is not given again for now. */
+  /** It, or the current one if there is none, was taken a short time ago, and has not worked at this server: it is not given again for now. */
   readonly isAwaited: boolean;
   /** The server told this process that it created the user for this object. */
   readonly isCreated: boolean;

@@ -53,6 +53,32 @@ describe('A user of a cluster with several servers', () => {
     expect(bench.secret()).toMatchObject({ uri: `https://${b}`, host: b.split(':')[0] });
   });
 
+  it('waits for a password that its server accepted right before another had to take over, and does not set it again', async () => {
+    const { bench, addresses, endpoint, show } = await several('document');
+    const [, b, c] = addresses;
+    const { simulator, clock } = bench.cluster;
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.until('True LoginWorks');
+    expect(bench.status().lastHandledRotateAt).toBe('1');
+    await show(b, c);
+    expect(endpoint()).toBe(`https://${b}`);
+    bench.takeCalls();
+    const match = { operation: 'signIn', username: 'app' };
+    const fault = simulator.faults.add({ match, effect: 'errorBefore', status: 401 });
+    await bench.until('Unknown SettingPassword');
+    simulator.faults.remove(fault);
+    await bench.until('True LoginWorks');
+    expect(bench.secret()).toMatchObject({ uri: `https://${b}` });
+    expect([bench.takeCalls().includes('updateUser'), bench.told]).toEqual([false, []]);
+    // There it was seen to work: now somebody else has changed it.
+    await clock.advance(5_000);
+    simulator.setPassword('orders', 'app', 'changed elsewhere');
+    await bench.annotate('mooring.dev/reconcile-at', '1');
+    await bench.settle();
+    expect(bench.takeCalls()).toContain('updateUser');
+    expect(bench.ready()).toBe('True LoginWorks');
+  });
+
   it('moves to the primary named by a server that accepts no changes', async () => {
     const { bench, addresses, endpoint, show } = await several('field');
     const [a, b, c] = addresses;

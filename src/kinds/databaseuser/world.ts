@@ -5,7 +5,7 @@ import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { ActsSince } from '../attempts.ts';
 import { Elapsed } from '../elapsed.ts';
-import { PasswordTries } from '../password-tries.ts';
+import { type LoginAt, PasswordTries } from '../password-tries.ts';
 import type { Login, Secrets } from '../secrets.ts';
 import type { ServerWorld } from '../server/access.ts';
 import { PutOff } from '../verification.ts';
@@ -69,10 +69,10 @@ export class UserMemory {
     return this.#accepted.get(key)?.atMs ?? this.#actsSinceMs(key);
   }
 
-  accepted(key: ObjectKey, login: Login, where: string, clock: Clock): void {
+  accepted(key: ObjectKey, login: LoginAt, clock: Clock): void {
     const [atMs, monotonicMs] = [clock.now(), clock.monotonic()];
     const digest = digestOf(login);
-    this.#accepted.set(key, { digest, where, atMs, monotonicMs });
+    this.#accepted.set(key, { digest, where: whereOf(login), atMs, monotonicMs });
     this.creations.accepted(key, login);
     this.putOff.forget(key);
     this.hidden.forget(key);
@@ -80,9 +80,9 @@ export class UserMemory {
   }
 
   /** Reports whether these very bytes signed in there just now. */
-  isProven(key: ObjectKey, login: Login, where: string, clock: Clock): boolean {
+  isProven(key: ObjectKey, login: LoginAt, clock: Clock): boolean {
     const known = this.#accepted.get(key);
-    if (known?.where !== where || known.digest !== digestOf(login)) return false;
+    if (known?.where !== whereOf(login) || known.digest !== digestOf(login)) return false;
     return clock.monotonic() - known.monotonicMs < PROVEN_MS;
   }
 
@@ -128,4 +128,9 @@ export class UserMemory {
     this.hidden.forget(key);
     this.sourceless.forget(key);
   }
+}
+
+/** Names the server, and the cluster by its creation time. What works at one place may not at another. */
+function whereOf({ identity, endpoint }: LoginAt): string {
+  return `${identity} ${endpoint}`;
 }

@@ -3,7 +3,7 @@ import { generatePassword } from '../../../base/random.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { ROTATE_AT } from '../../../kube/annotations.ts';
 import { isNamespaceTerminating } from '../../../kube/api.ts';
-import { refusedNext, TRIES_ANOTHER, whereOf } from '../../password-tries.ts';
+import { refusedNext, TRIES_ANOTHER } from '../../password-tries.ts';
 import { markOf, ROTATION_ANNOTATIONS, rotated } from '../../rotation.ts';
 import { madeBefore, recordOf } from '../../rotation-record.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../../secrets.ts';
@@ -132,11 +132,10 @@ export async function putPassword(
   if (toNote !== undefined) return toNote;
   const { clock, memory } = world;
   memory.putting(subject.key, known.secretName);
-  const where = whereOf(subject.status.createdAt, endpoint);
   try {
     const given = await memory.tries.give(
       subject.key,
-      { ...next, where },
+      { ...next, identity: subject.status.createdAt, endpoint },
       () => clock.monotonic(),
       () => logins.setPassword(login, next.username, next.password, signal),
       () => logins.attempt(next, signal),

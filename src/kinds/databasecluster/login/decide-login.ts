@@ -131,10 +131,10 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
   }
   // Nothing is news until the Secret has it.
   if (working === 'next') return { conditions: 'keep', steps: [{ do: 'PromotePassword' }], hold: true };
-  // Not all machines may know of the change, so for a moment neither password may work.
+  // Not all servers and their machines may know of the change, so for a moment neither password may work.
   if (working === 'none' || (hasNext && login.isAwaited)) {
     const doing =
-      'the server said that it took the new password, which does not sign in yet: Mooring tries again. If this persists, check the server';
+      'the new password was taken, but does not sign in yet: Mooring tries again. If this persists, check the server';
     const conditions = waiting(subject, seen, login, doing);
     return { conditions, hold: true, mayPass: working === 'none', retry: 'soon' };
   }

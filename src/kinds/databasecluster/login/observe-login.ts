@@ -1,7 +1,6 @@
 import { ApiError, isHeldBack } from '../../../http/api-error.ts';
 import { isStatusConditionTrue } from '../../../kube/condition.ts';
 import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
-import { whereOf } from '../../password-tries.ts';
 import type { Login } from '../../secrets.ts';
 import { earlier, untilVerification } from '../../verification.ts';
 import { adminSecretName, currentID } from '../identity.ts';
@@ -9,7 +8,14 @@ import type { ClusterSubject, LoginObservation, WorkingLogin } from '../observat
 import type { ClusterWorld } from '../world.ts';
 import { findWorking, isHeld, powerlessUser, tryOthers } from './find-working.ts';
 import { leftOf, otherLandsForMs } from './former-secrets.ts';
-import { isFactorysLogin, isOtherUser, paddedIn, readLogins, untilReplaced } from './known-logins.ts';
+import {
+  isFactorysLogin,
+  isOtherUser,
+  type KnownLogins,
+  paddedIn,
+  readLogins,
+  untilReplaced,
+} from './known-logins.ts';
 import { refusalAbout } from './refusal.ts';
 import { takenByLogin, takenByOthers } from './secret-taken.ts';
 
@@ -70,9 +76,10 @@ async function tryLogins(
   if (taken !== undefined) return taken;
   const logins = connection.logins(endpoint, currentID(subject));
   if (!memory.looksAt(subject.key, endpoint)) logins.doubt();
-  const isAwaited = isJustTaken(world, subject, endpoint, known.next);
-  const found = await findWorking(logins, known, { fresh, nextFirst: isAwaited || nextIs === 'foreign' }, signal);
+  const isNextTaken = isJustTaken(world, subject, endpoint, known.next);
+  const found = await findWorking(logins, known, { fresh, nextFirst: isNextTaken || nextIs === 'foreign' }, signal);
   const working: WorkingLogin = found?.working ?? (isHeld(world, subject, logins, known) ? 'held' : 'none');
+  const isAwaited = isNextTaken || (working === 'none' && isTakenElsewhere(world, subject, endpoint, known));
   // Nobody else may know the password of a cluster that was let go, so it is not overwritten.
   if (working !== 'current' && working !== 'next' && secret !== undefined) {
     const others = takenByLogin(world, subject, secret, connection);
@@ -113,15 +120,31 @@ async function tryLogins(
   };
 }
 
-/** Whether the server took the password so lately that not all of its machines may know of it yet. */
+/** Whether the password was taken so lately that not all servers and their machines may know of it yet. */
 function isJustTaken(
   { clock, memory }: ClusterWorld,
   { key, status }: ClusterSubject,
   endpoint: string,
   login: Login | undefined,
 ): boolean {
-  const where = whereOf(status.createdAt, endpoint);
-  return login !== undefined && memory.tries.isAwaited(key, { ...login, where }, clock.monotonic());
+  if (login === undefined) return false;
+  return memory.tries.isAwaited(key, { ...login, identity: status.createdAt, endpoint }, clock.monotonic());
+}
+
+/**
+ * Likewise for the password in place, at a server that only has to learn of it: the one that took it has shown that it knows it, so
+ * a refusal there is news, as it is at any server where this very Secret was verified.
+ */
+function isTakenElsewhere(
+  { clock, memory }: ClusterWorld,
+  { key, status: { createdAt, credentials } }: ClusterSubject,
+  endpoint: string,
+  { current, secret }: KnownLogins,
+): boolean {
+  const isVerified =
+    credentials?.endpoint === endpoint && credentials.secretResourceVersion === secret?.resourceVersion;
+  if (current === undefined || isVerified) return false;
+  return memory.tries.isAwaitedElsewhere(key, { ...current, identity: createdAt, endpoint }, clock.monotonic());
 }
 
 /** The refusal of the next password, while its pause lasts. */

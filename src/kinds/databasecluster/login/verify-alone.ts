@@ -95,7 +95,7 @@ function mayPass(login: Login): boolean {
   return login.login === 'unreachable' ? !login.heldBack : isAwaited(login);
 }
 
-/** Whether the server took a new password a moment ago that does not sign in yet. */
+/** Whether a new password was taken a moment ago that does not sign in yet. */
 function isAwaited(login: Login): boolean {
   return login.login === 'tried' && login.working === 'none' && login.isAwaited;
 }
@@ -114,8 +114,7 @@ function meaningOf(subject: ClusterSubject, endpoint: string, login: TriedLogin)
   if (working === 'current') return factoryAlive === false ? [works, factoryLoginRetired(secretName)] : [works];
   // Users and databases on the cluster use the Secret that the status names, until the login has moved.
   if (working === 'inherited' && workingOf === subject.status.credentials?.secretName) return [works];
-  if (working === 'none')
-    return [notVerified(`The server at ${endpoint} said that it took the new password, which does not sign in yet`)];
+  if (working === 'none') return [notVerified(`The new password was taken, but does not sign in yet at ${endpoint}`)];
   return [notVerified(`Secret "${secretName}" holds no login that works: it gets one once the space is observed`)];
 }
 

@@ -17,7 +17,7 @@ export function whatIsWrong(subject: ClusterSubject, endpoint: string, login: Tr
   const { working, next, isAwaited, managedBy, powerless, factoryAlive } = login;
   if (login.acceptsAny) return anyPassword(endpoint);
   // Not all machines may know of a new password yet.
-  if (working === 'none' && !(next === 'ours' && isAwaited)) return noLogin(subject, login);
+  if (working === 'none' && !isAwaited) return noLogin(subject, login);
   if (managedBy !== undefined) return mistaken(endpoint, login, managedBy);
   // A coming password goes first, and the factory's is retired whoever else can sign in.
   const isLast = working !== 'next' && next !== 'ours' && factoryAlive !== true;

@@ -1,4 +1,4 @@
-import { type LoginAt, whereOf } from '../../password-tries.ts';
+import type { LoginAt } from '../../password-tries.ts';
 import { type TriedLogin, usernameOf } from '../observation.ts';
 import type { Passwords } from '../secret/passwords.ts';
 import type { LocalWork, Work } from '../work.ts';
@@ -33,11 +33,12 @@ async function trySignIn(
   const { world, subject, access, signal } = work;
   const { clock, memory, random, servers } = world;
   const { key } = subject;
-  const { where, ...login } = loginAt(work, password);
-  if (!fresh && memory.isProven(key, login, where, clock)) return 'yes';
+  const login = { username: usernameOf(subject), password };
+  const there = loginAt(work, password);
+  if (!fresh && memory.isProven(key, there, clock)) return 'yes';
   if ((await servers.signIn(access, login, signal)) === 'refused') return 'no';
   if (wary && (await access.logins.acceptsAny(login.username, random, signal))) return 'anyAccepted';
-  memory.accepted(key, login, where, clock);
+  memory.accepted(key, there, clock);
   return 'yes';
 }
 
@@ -48,5 +49,5 @@ export function isUnsent({ world, subject }: LocalWork, password: string): boole
 
 /** The user's login with that password, at its server. */
 export function loginAt({ subject, at }: Work, password: string): LoginAt {
-  return { username: usernameOf(subject), password, where: whereOf(at.identity, at.endpoint) };
+  return { username: usernameOf(subject), password, identity: at.identity, endpoint: at.endpoint };
 }
