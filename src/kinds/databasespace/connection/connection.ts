@@ -14,7 +14,7 @@ import type { Login } from '../../secrets.ts';
 import { type Place, placeOf } from '../place.ts';
 import type { DatabaseSpaceSpec } from '../schema.ts';
 import type { Primaries } from './primaries.ts';
-import { serverURLOf } from './server-url.ts';
+import { addressMeant, serverURLOf } from './server-url.ts';
 import type { UrlPolicy } from './url-policy.ts';
 
 /** A password check costs a server some 60 ms of its time (compatibility.md): hundreds of objects must not ask at once. */
@@ -101,7 +101,13 @@ export function connectionOf(
       transport: limitedTransport(transport(shared.ca), REQUESTS_PER_SERVER),
       sent,
       onRequest: (request) => onRequest('server', request),
-      onPrimaryNamed(address) {
+      onPrimaryNamed(named) {
+        const { servers = [] } = shared.poller.get(clusterID) ?? {};
+        const address = addressMeant(
+          named,
+          servers.map((each) => each.address),
+        );
+        if (address === undefined) return 'which is not the host and port of a server';
         const { url, refusal } = serverURLOf(address, spec.serverURL, urlPolicy);
         if (shared.primaries.named(clusterID, baseURL, { address, url }))
           for (const space of shared.users.keys()) onClusters(space, new Set([clusterID]), false);

@@ -180,6 +180,8 @@ describe('SpaceConnections', () => {
       /; primary: 10\.0\.0\.7:8000, where no login may be sent: serverURL "10\.0\.0\.7" is .*-networks\)$/,
     ],
     ['db-2.test:8000', /; primary: db-2\.test:8000\)$/],
+    ['https://db-2.test:8000/', /; primary: https:\/\/db-2\.test:8000\/\)$/],
+    ['the second', /; primary: the second, which is not the host and port of a server\)$/],
   ])('say why they do not follow a server to the primary %s, if no login may be sent there', async (primary, words) => {
     const transport = scriptedTransport(({ url }) =>
       url.endsWith('/signin')
@@ -191,6 +193,26 @@ describe('SpaceConnections', () => {
     connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
     const session = of('a/one').logins('https://db-1.test:8000', 'three').session(LOGIN);
     await expect(session.use((client, token) => client.createDatabase(token, 'fresh'))).rejects.toThrow(words);
+  });
+
+  it('follow a server to a primary whose address it writes as a URL', async () => {
+    const servers = ['db-1.test:8000', 'db-2.test:8000'].map((address) => ({ address, status: 'running' }));
+    const transport = scriptedTransport(({ url }) => {
+      if (url.endsWith('/auth')) return { status: 200, body: 'an-access-token' };
+      if (url.endsWith('/clusters')) return { status: 200, body: [{ id: 'three', status: 'running', servers }] };
+      if (url.endsWith('/signin')) return { status: 200, body: { token: 'a-token' } };
+      return { status: 421, body: { code: 'C', message: 'Not the primary', primaryAddress: 'https://db-2.test/' } };
+    });
+    const { connections, spec, of } = bench({ transport: () => transport });
+    connections.connect('a/one', spec(), TOKENS, LOGIN, '1');
+    const { poller, logins, serverURL, primaryNamedBy } = of('a/one');
+    await poller.refresh();
+    const first = serverURL('db-1.test:8000');
+    const changing = logins(first, 'three')
+      .session(LOGIN)
+      .use((client, token) => client.createDatabase(token, 'fresh'));
+    await expect(changing).rejects.toMatchObject({ status: 421 });
+    expect(primaryNamedBy(first, 'three')).toBe('db-2.test:8000');
   });
 
   it('go by what one server says of the primary for a minute, and accept no other meanwhile', async () => {

@@ -24,6 +24,27 @@ export function serverURLOf(
     : { refusal: new TerminalError('ServerURLNotAllowed', `serverURL ${refusal}`) };
 }
 
+/**
+ * Returns the address that a server means by the primary's, of those that the cloud shows if it is one of them. No document says how
+ * it is written, so it may be a URL, and name no port, or that of another protocol. undefined: it is no address.
+ */
+export function addressMeant(named: string, shown: readonly string[]): string | undefined {
+  const bare = withoutScheme(named);
+  const meant = splitAddress(bare);
+  if (meant === undefined) return undefined;
+  if (shown.includes(bare)) return bare;
+  const there = shown.filter((each) => splitAddress(each)?.host.toLowerCase() === meant.host.toLowerCase());
+  const exact = there.find((each) => splitAddress(each)?.port === meant.port);
+  return exact ?? (there.length === 1 ? there[0] : bare);
+}
+
+function withoutScheme(address: string): string {
+  return address
+    .trim()
+    .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
+    .replace(/\/$/, '');
+}
+
 /** Returns the address for a message, quoted and shortened, as it may be any text. */
 export function addressWords(address: string): string {
   return JSON.stringify(address.slice(0, MAX_ADDRESS_WORDS));
