@@ -148,3 +148,45 @@ describe('A DatabaseCluster that should be suspended and changed', () => {
     expect(clusterNamed(bench.simulator, 'orders')?.status).toBe('suspended');
   });
 });
+
+describe('A DatabaseCluster that the cloud says is busy (409)', () => {
+  it.each([
+    ['suspend', {}, { state: 'Suspended' }, 'Unknown Suspending', 'True Suspended'],
+    ['resume', { state: 'Suspended' }, { state: 'Running' }, 'Unknown Resuming', 'True Running'],
+    ['update', {}, { storageSizeGB: 200 }, 'Unknown Updating', 'True Running'],
+  ])('is asked again soon to %s, and says why it waits', async (operation, before, spec, waits, done) => {
+    const bench = await runningBench();
+    await bench.edit(before);
+    await bench.until('state' in before ? 'True Suspended' : 'True Running');
+    const busy = { match: { operation }, effect: 'errorBefore', status: 409 } as const;
+    const fault = bench.simulator.faults.add(busy);
+    await bench.edit(spec);
+    expect(await bench.pass()).toMatchObject({ next: 'failed', failure: { lasting: 'transient', mayPass: false } });
+    expect(bench.ready()).toBe(waits);
+    const [condition] = bench.status().conditions ?? [];
+    expect(condition?.message).toMatch(/HTTP 409.*may be busy with something else, so Mooring tries again/);
+    expect(bench.status().lastError).toMatchObject({ operation, httpStatus: 409 });
+    bench.simulator.faults.remove(fault);
+    await bench.until(done);
+    expect(bench.status().lastError).toBeUndefined();
+  });
+
+  it('is not asked again soon to take a name, as another cluster may have it', async () => {
+    const bench = await runningBench();
+    bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'errorBefore', status: 409 });
+    await bench.edit({ clusterID: 'orders-eu' });
+    expect(await bench.pass()).toMatchObject({ next: 'failed', failure: { lasting: 'terminal' } });
+  });
+
+  it('is suspended first if it is too busy to be changed before', async () => {
+    const bench = await runningBench();
+    bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'errorBefore', status: 409 });
+    await bench.edit({ state: 'Suspended', storageSizeGB: 200 });
+    for (let pass = 0; pass < 8; pass++) {
+      await bench.pass();
+      await bench.clock.advance(5_000);
+    }
+    expect(clusterNamed(bench.simulator, 'orders')).toMatchObject({ status: 'suspended', storageSizeGB: 100 });
+    expect(bench.ready()).toBe('Unknown Updating');
+  });
+});
