@@ -14,7 +14,7 @@ import {
   type Rule,
   verifiedLogin,
 } from '../present.ts';
-import { backupOf, backupPending, type Difference, differences, inWords, UPDATABLE } from './differences.ts';
+import { asFound, backupOf, backupPending, type Difference, differences, inWords, UPDATABLE } from './differences.ts';
 
 /** How long a cluster that should be suspended is kept running if its factory login was never retired and its server is silent. */
 const SECURING_MS = 60 * 60_000;
@@ -245,10 +245,7 @@ function obstacleOf(
 }
 
 function cannotChange(seen: SpaceSeen, fixed: readonly Difference[]): string {
-  const list = fixed
-    .map(({ field, desired, observed }) => `${field} is ${observed}, the spec says ${desired}`)
-    .join('; ');
-  return `Cluster "${seen.id}" was created with properties other than those in the spec, and they cannot change: ${list}. The spec must match the cluster; as these fields are immutable here too, delete this object with deletionPolicy: Retain, and create it again with adoptionPolicy: IfExists`;
+  return `Cluster "${seen.id}" was created with properties other than those in the spec, and they cannot change: ${asFound(fixed)}. The spec must match the cluster; as these fields are immutable here too, delete this object with deletionPolicy: Retain, and create it again with adoptionPolicy: IfExists`;
 }
 
 function neverShrinks(seen: SpaceSeen, shrink: Difference): string {

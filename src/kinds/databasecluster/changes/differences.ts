@@ -43,6 +43,11 @@ export function inWords(list: readonly Difference[]): string {
   return list.map(({ field, desired, observed }) => `${field} is ${observed}, should be ${desired}`).join('; ');
 }
 
+/** Likewise, if it cannot become what it should be. */
+export function asFound(list: readonly Difference[]): string {
+  return list.map(({ field, desired, observed }) => `${field} is ${observed}, the spec says ${desired}`).join('; ');
+}
+
 /** The state in the spec's words, also for a new cluster; for any other cluster on its way, the cloud's word. */
 function stateOf(cluster: Cluster): string {
   if (cluster.status === 'running' || cluster.status === 'starting') return 'Running';

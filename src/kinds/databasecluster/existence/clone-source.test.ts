@@ -194,3 +194,33 @@ describe('Clones that wait for one another', () => {
     expect(await seen(cloneOfID('y4'), { 'bank/y4': cloneOfID('orders') })).toMatchObject({ is: 'waiting' });
   });
 });
+
+describe('A clone whose source has other properties than its spec, which never change', () => {
+  it.each([
+    ['servers, also if its spec does not say how many', {}, 'serverCount is 3, the spec says 1'],
+    [
+      'servers and a region',
+      { region: 'us-east1' },
+      'region is europe-west2, the spec says us-east1; serverCount is 3',
+    ],
+  ])('is not made, and says so: %s', async (_, spec, what) => {
+    const cloned = { cloneFrom: { clusterID: 'source' }, provider: 'gcp', version: undefined, ...spec };
+    const bench = await kindBench({ spec: cloned });
+    bench.simulator.deployForeign({ id: 'source', ...FOREIGN, version: '2.29.1', serverCount: 3 });
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.until('False InvalidSpec');
+    expect(bench.calls).not.toContain('clone');
+    const { conditions = [], operation } = bench.status();
+    expect(conditions[0]?.message).toContain(what);
+    expect(conditions[0]?.message).toContain('delete this object, and create it again with what the source has');
+    expect(operation).toBeUndefined();
+  });
+
+  it('is made if its spec says the same, or nothing', async () => {
+    const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' }, serverCount: 3, version: undefined } });
+    bench.simulator.deployForeign({ id: 'source', ...FOREIGN, version: '2.29.1', serverCount: 3 });
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.until('True Running');
+    expect(bench.calls).toContain('clone');
+  });
+});

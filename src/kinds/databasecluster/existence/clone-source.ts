@@ -5,6 +5,7 @@ import { isSamePlace, placeName } from '../../databasespace/place.ts';
 import { listed } from '../../listed.ts';
 import { createIt } from '../../missing.ts';
 import { admitIt, admits } from '../../namespaces.ts';
+import { asFound, differences } from '../changes/differences.ts';
 import { adminSecretName, createdAtOf, currentID, desiredID, isSame, mayExist, spaceKeyOf } from '../identity.ts';
 import { isWaitedFor } from '../login/clones.ts';
 import type { ClusterSubject, SpaceSeen } from '../observation.ts';
@@ -67,7 +68,7 @@ async function sourceByID(
   const own = ownerWithLogin(world, subject, cluster);
   const message = own && untilLoginStays(world, subject, own, cluster);
   if (message !== undefined) return { is: 'waiting', message };
-  return { is: 'known', id, createdAt: createdAtOf(cluster) };
+  return sourceIn(subject, cluster);
 }
 
 /** The cluster of a DatabaseCluster in the same namespace. */
@@ -97,10 +98,22 @@ function sourceByName(
   if (isTheirs && isReady(cluster)) {
     const wait = untilLoginStays(world, subject, source, cluster);
     if (wait !== undefined) return { is: 'waiting', message: wait };
-    return { is: 'known', id: cluster.id, createdAt: createdAtOf(cluster) };
+    return sourceIn(subject, cluster);
   }
   const message = `Waiting for DatabaseCluster "${name}", which is to be cloned, to run or to be suspended`;
   return { is: 'waiting', message };
+}
+
+/** What a clone has from its source, as no request for one can say anything else. None of it changes later. */
+const COPIED: ReadonlySet<string> = new Set(['provider', 'region', 'serverCount']);
+
+/** The source, unless its clone could never be as the spec says: it would cost money, and the spec cannot follow. */
+function sourceIn(subject: ClusterSubject, cluster: Cluster): CloneSource {
+  const { id } = cluster;
+  const others = differences(subject, cluster).filter(({ field }) => COPIED.has(field));
+  if (others.length === 0) return { is: 'known', id, createdAt: createdAtOf(cluster) };
+  const message = `Cluster "${id}", which is to be cloned, has properties other than those in the spec, and so would its clone, for good: ${asFound(others)}. Nothing was created yet: delete this object, and create it again with what the source has`;
+  return { is: 'unusable', reason: 'InvalidSpec', message };
 }
 
 /** What keeps the login of a source from being changed may last, and the source can be cloned all the same. */
