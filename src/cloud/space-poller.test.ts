@@ -105,6 +105,22 @@ test.each([
   expect(Math.max(...steps(lists))).toBe(15_000);
 });
 
+test('SpacePoller hurries for ten minutes for a cluster that was stuck for longer before anybody followed it', async () => {
+  const { poller, space, lists, clock } = aPoller();
+  space.clusters = [cluster('a', 'suspending')];
+  await poller.refresh();
+  await clock.advance(30 * 60_000);
+  poller.follow('a');
+  lists.length = 0;
+  await clock.advance(5 * 60_000);
+  expect(Math.max(...steps(lists))).toBe(15_000);
+  await clock.advance(6 * 60_000);
+  lists.length = 0;
+  poller.follow('a');
+  await clock.advance(30 * 60_000);
+  expect(Math.min(...steps(lists))).toBeGreaterThanOrEqual(0.9 * INTERVAL_MS);
+});
+
 test('SpacePoller does not hurry for clusters that nobody follows', async () => {
   const { poller, space, lists, clock } = aPoller();
   space.clusters = [cluster('a', 'starting')];

@@ -78,8 +78,8 @@ export class SpacePoller {
   readonly #packer = new Packer();
   readonly #listed = new Memo<Listed>();
   #lists = 0;
-  /** Since when clusters have been on their way to another status, and when they changed last, by the monotonic clock. */
-  readonly #moving = new Map<string, { readonly since: number; readonly changedAt: number }>();
+  /** Since when clusters have been on their way to another status, and when there was news of them last, by the monotonic clock. */
+  readonly #moving = new Map<string, { readonly since: number; readonly newsAt: number }>();
   /** Ids that somebody here is interested in: the poller hurries only for these. */
   readonly #followed = new Set<string>();
   /** By followed id, the cluster that was there before another one was, or none. */
@@ -175,7 +175,11 @@ export class SpacePoller {
   follow(id: string): void {
     if (this.#followed.has(id)) return;
     this.#followed.add(id);
-    if (this.#moving.has(id)) this.#schedule();
+    const moving = this.#moving.get(id);
+    if (moving === undefined) return;
+    // For how long it showed nothing new to nobody does not count.
+    this.#moving.set(id, { ...moving, newsAt: this.#options.clock.monotonic() });
+    this.#schedule();
   }
 
   unfollow(id: string): void {
@@ -309,8 +313,8 @@ export class SpacePoller {
     }
     if (changed && !seen?.moving) this.#moving.delete(id);
     else if (changed) {
-      const changedAt = this.#options.clock.monotonic();
-      this.#moving.set(id, { since: this.#moving.get(id)?.since ?? changedAt, changedAt });
+      const newsAt = this.#options.clock.monotonic();
+      this.#moving.set(id, { since: this.#moving.get(id)?.since ?? newsAt, newsAt });
     }
     return changed;
   }
@@ -348,10 +352,10 @@ export class SpacePoller {
     const ended = this.#endedAt ?? Number.NEGATIVE_INFINITY;
     let next = ended + this.#pauseMs;
     if (this.#failures > 0 && !this.#isPartial) return next;
-    for (const [id, { since, changedAt }] of this.#moving) {
+    for (const [id, { since, newsAt }] of this.#moving) {
       // The next List says no more about what the last one may have hidden.
       const isHidden = this.#isPartial && this.#clusters.get(id)?.list !== this.#lists;
-      const isStuck = ended - changedAt >= STUCK_AFTER_MS;
+      const isStuck = ended - newsAt >= STUCK_AFTER_MS;
       if (!this.#followed.has(id) || isHidden || isStuck) continue;
       const from = Math.max(ended, since);
       next = Math.min(next, from + Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, (from - since) * STEP_SHARE)));
