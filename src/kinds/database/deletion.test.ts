@@ -321,6 +321,21 @@ describe('A Database beside its cluster', () => {
     await bench.until('True DatabaseReady');
   });
 
+  it('is as it should be although it waited for the cluster before its spec said that it is suspended', async () => {
+    const bench = await readyBench({ database: { schema: [{ inline: 'define entity person;' }] } });
+    const patch = (status: object) =>
+      bench.cluster.kube.patch(DATABASE_CLUSTERS, ORDERS, { status }, { subresource: 'status' });
+    await patch({ conditions: [] });
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown WaitingForCluster');
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.settle();
+    expect(bench.ready()).toBe('True ClusterSuspended');
+    await patch({ createdAt: '2020-01-01T00:00:00.000Z' });
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ClusterSuspended');
+  });
+
   it('gets the finalizer back that a replaced object lacks, while the cluster is suspended too', async () => {
     const bench = await readyBench({ database: {} });
     await bench.cluster.edit({ state: 'Suspended' });

@@ -1,5 +1,6 @@
 import { findStatusCondition } from '../../kube/condition.ts';
 import { CLUSTER_SUSPENDED, type OpenServer, serverAccess } from '../server/access.ts';
+import { isOnSameCluster } from '../server/dependents.ts';
 import { untilVerification } from '../verification.ts';
 import { needsServerToGo } from './decide-deletion.ts';
 import { existsByGetOrList } from './exists.ts';
@@ -30,7 +31,21 @@ export async function observeDatabase(
   // An object that owns nothing to delete can go without asking its server.
   if (subject.deleting && !needsServerToGo(subject)) return { server: 'notNeeded' };
   const access = await serverAccess(world, subject, signal);
-  if (access.server !== 'open') return { ...access, unchanged: areAsApplied(world.configMaps, subject) };
+  const wasRight = world.memory.foundRight.has(subject);
+  if (access.server !== 'open') {
+    const isOurCluster = (identity: string) => isOurs(subject, { name: databaseName(subject), identity });
+    const isUnchanged = areAsApplied(world.configMaps, subject) && isOnSameCluster(access, isOurCluster);
+    return { ...access, foundRight: wasRight && isUnchanged };
+  }
+  return world.memory.foundRight.looking(subject.key, () => observeOnServer(world, subject, access, signal));
+}
+
+async function observeOnServer(
+  world: DatabaseWorld,
+  subject: DatabaseSubject,
+  access: OpenServer,
+  signal: AbortSignal,
+): Promise<DatabaseSeen> {
   const name = databaseName(subject);
   const claimants = [...world.claimants(access.clusterKey, name)];
   const seen: DatabaseSeen = {

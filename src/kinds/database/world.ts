@@ -6,6 +6,7 @@ import { type ActsSince, Attempts } from '../attempts.ts';
 import type { ConfigMaps } from '../config-maps.ts';
 import { Elapsed } from '../elapsed.ts';
 import type { ServerWorld } from '../server/access.ts';
+import { FoundRight } from '../server/found-right.ts';
 import { Verifications } from '../verification.ts';
 import { Absences } from './absences.ts';
 
@@ -35,6 +36,7 @@ export class DatabaseMemory {
   /** How long the cluster has been shown as another one than the one that the database is on. */
   readonly elsewhere = new Elapsed();
   readonly absences = new Absences();
+  readonly foundRight = new FoundRight();
   /** For how long a source of the schema has not been there. */
   readonly sourceless = new Elapsed();
   readonly #triedAt = new Map<ObjectKey, number>();
@@ -60,6 +62,7 @@ export class DatabaseMemory {
     this.elsewhere.forget(key);
     this.absences.forget(key);
     this.sourceless.forget(key);
+    this.foundRight.forget(key);
     this.#triedAt.delete(key);
   }
 }

@@ -382,17 +382,15 @@ describe('it waits for', () => {
   });
 
   it('nothing if the cluster is suspended as its spec says, and the user is as it should be', () => {
-    const resting = { ...cluster, rests: true, unchanged: true };
+    const resting = { ...cluster, rests: true, foundRight: true };
     const was = owned.withReady('True', 'LoginWorks');
     const isWell = { ready: 'True ClusterSuspended', summary: 'none', steps: [], comesBack: 'when something changes' };
     expect(outline(decideUser(was.subject, resting, NOW_MS))).toEqual(isWell);
     const told = owned.withReady('True', 'ClusterSuspended');
     expect(outline(decideUser(told.subject, resting, NOW_MS))).toEqual(isWell);
     for (const [user, seen] of [
-      [owned.withReady('Unknown', 'ClusterSuspended'), resting],
       [was, { ...resting, rests: false }],
-      [was, { ...resting, unchanged: false }],
-      [was.withStatus({ observedGeneration: 0 }), resting],
+      [was, { ...resting, foundRight: false }],
     ] as const)
       expect(outline(decideUser(user.subject, seen, NOW_MS)).ready).toBe('Unknown ClusterSuspended');
   });

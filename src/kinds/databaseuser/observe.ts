@@ -1,7 +1,8 @@
 import { serverAccess } from '../server/access.ts';
+import { isOnSameCluster } from '../server/dependents.ts';
 import { isIdentifier } from '../server-schema.ts';
 import { areSecretsAsVerified, observeLogin } from './login/observe-login.ts';
-import { type UserObservation, type UserSeen, type UserSubject, usernameOf } from './observation.ts';
+import { isOurs, type UserObservation, type UserSeen, type UserSubject, usernameOf } from './observation.ts';
 import { observeEnd } from './observe-end.ts';
 import { claimedByOther } from './records.ts';
 import { type Work, workOn } from './work.ts';
@@ -17,15 +18,19 @@ export async function observeUser(
   // An object whose user stays can go without asking its server.
   if (subject.deleting && subject.spec.deletionPolicy === 'Retain') return { server: 'notNeeded' };
   const local = { world, subject, signal };
+  const { memory } = world;
   const access = await serverAccess(world, subject, signal);
+  const wasRight = memory.foundRight.has(subject);
   if (access.server !== 'open') {
     // What signed in before the pause proves nothing after it.
-    world.memory.doubt(subject.key);
-    return { ...access, unchanged: areSecretsAsVerified(local) };
+    memory.doubt(subject.key);
+    const isUnchanged = areSecretsAsVerified(local) && isOnSameCluster(access, (identity) => isOurs(subject, identity));
+    return { ...access, foundRight: wasRight && isUnchanged };
   }
   const claimedBy = claimedByOther(world, subject);
   const work = workOn(local, access);
-  return { server: 'open', at: work.at, claimedBy, login: await loginOf(work, claimedBy) };
+  const login = await memory.foundRight.looking(subject.key, () => loginOf(work, claimedBy));
+  return { server: 'open', at: work.at, claimedBy, login };
 }
 
 async function loginOf(work: Work, claimedBy: string | undefined): Promise<UserSeen['login']> {

@@ -8,6 +8,7 @@ import { Elapsed } from '../elapsed.ts';
 import { type LoginAt, PasswordTries } from '../password-tries.ts';
 import type { Login, Secrets } from '../secrets.ts';
 import type { ServerWorld } from '../server/access.ts';
+import { FoundRight } from '../server/found-right.ts';
 import { PutOff } from '../verification.ts';
 import { Creations } from './creations.ts';
 import { Replacements } from './login/replacements.ts';
@@ -57,6 +58,7 @@ export class UserMemory {
   readonly putOff = new PutOff();
   /** For how long the server has refused to create a user that it does not show and may have. */
   readonly hidden = new Elapsed();
+  readonly foundRight = new FoundRight();
   /** For how long a person's own password could not be read. */
   readonly sourceless = new Elapsed();
 
@@ -127,6 +129,7 @@ export class UserMemory {
     this.putOff.forget(key);
     this.hidden.forget(key);
     this.sourceless.forget(key);
+    this.foundRight.forget(key);
   }
 }
 

@@ -47,6 +47,8 @@ export type ServerAccess =
       readonly destroyed: boolean;
       /** suspended: the cluster's spec says so, so it lasts until a person changes that. */
       readonly rests: boolean;
+      /** When the cluster was created, if its object tells. */
+      readonly identity?: string | undefined;
     }
   /** The cluster does not admit this object. */
   | { readonly server: 'refused'; readonly reason: string; readonly message: string }
@@ -174,7 +176,7 @@ function unusable(called: string, cluster: ClusterRecord): Waiting {
   if (rests || RESTING[status.state ?? ''] !== undefined) {
     // With driftPolicy: Report, one that somebody else resumed goes on running.
     const how = RESTING[status.state ?? ''] ?? 'should be suspended: this goes on when its state should be Running';
-    return { ...waiting('suspended', CLUSTER_SUSPENDED, `${called} ${how}`), rests };
+    return { ...waiting('suspended', CLUSTER_SUSPENDED, `${called} ${how}`), rests, identity: status.createdAt };
   }
   const lacking = (['endpoint', 'credentials', 'createdAt'] as const).filter((field) => status[field] === undefined);
   return waiting('notReady', 'WaitingForCluster', `Waiting for ${called}: ${whyNotReady(cluster, lacking)}`);

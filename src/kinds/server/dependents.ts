@@ -48,9 +48,15 @@ export function endsOn(record: Dependent, exists: boolean): EndsOn | undefined {
 
 /** The server cannot be worked on now, or not by this object. */
 export type NoServer = Exclude<ServerAccess, OpenServer> & {
-  /** Nothing that the object refers to has changed since it was found to be right. Absent: not checked. */
-  readonly unchanged?: boolean;
+  /** The object was found to be right, and nothing that it refers to has changed since. Absent: not checked. */
+  readonly foundRight?: boolean;
 };
+
+/** Whether nothing shows that the cluster is another one by now. `isOurs`: whether it is the one that the object has something on. */
+export function isOnSameCluster(access: ServerAccess, isOurs: (identity: string) => boolean): boolean {
+  const identity = access.server === 'refused' ? undefined : access.identity;
+  return identity === undefined || isOurs(identity);
+}
 
 /** Says that the cluster is missing. It may well exist, in a namespace that this operator no longer watches. */
 export function unseenCluster({ metadata, spec }: Pick<Dependent, 'metadata' | 'spec'>): string {
@@ -72,7 +78,6 @@ export function withoutServer(
   // No condition changes only because this process is new.
   if (access.starting && isOfThisSpec) return { conditions: 'keep' };
   // The object is as it should be, and so is its cluster: nothing is going on that anybody could wait for.
-  if (access.rests && access.unchanged && isOfThisSpec && known.status === 'True')
-    return { conditions: [...ready(reason, message), ...others] };
+  if (access.rests && access.foundRight) return { conditions: [...ready(reason, message), ...others] };
   return { conditions: [...reconciling(reason, message), ...others] };
 }

@@ -310,6 +310,36 @@ describe('the cluster', () => {
     expect(bench.ready()).toBe('Unknown ClusterSuspended');
   });
 
+  it.each([
+    ['somebody suspended it before its spec said so', false],
+    ['its server did not answer right before', true],
+  ])('lets a user be Ready while it is suspended, although %s', async (_, isSilent) => {
+    const bench = await readyUserBench();
+    const { cluster } = bench;
+    await cluster.edit({ driftPolicy: 'Report' });
+    await cluster.pass();
+    const fault = cluster.simulator.faults.add({ match: { operation: 'signIn' }, effect: 'errorBefore', status: 503 });
+    if (isSilent) {
+      await bench.annotate('mooring.dev/reconcile-at', '1');
+      await bench.settle();
+      expect(bench.ready()).toBe('Unknown ServerUnreachable');
+    }
+    cluster.simulator.faults.remove(fault);
+    const { client, poller } = cluster.world().connections.get('shop/production') ?? expect.unreachable();
+    await client.suspend('orders', new AbortController().signal);
+    await cluster.clock.advance(600_000);
+    await poller.refresh();
+    await cluster.until('False Drifted');
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ClusterSuspended');
+    await cluster.edit({ state: 'Suspended' });
+    await cluster.until('True Suspended');
+    await bench.settle();
+    expect(bench.ready()).toBe('True ClusterSuspended');
+    const types = bench.status().conditions?.map(({ type }) => type);
+    expect(types).not.toContain('Reconciling');
+  });
+
   it('leaves the user its finalizer while it is suspended, and a replaced object gets it back', async () => {
     const bench = await readyUserBench();
     await bench.cluster.edit({ state: 'Suspended' });
