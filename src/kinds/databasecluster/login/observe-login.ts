@@ -8,14 +8,7 @@ import type { ClusterSubject, LoginObservation, WorkingLogin } from '../observat
 import type { ClusterWorld } from '../world.ts';
 import { findWorking, isHeld, powerlessUser, tryOthers } from './find-working.ts';
 import { leftOf, otherLandsForMs } from './former-secrets.ts';
-import {
-  isFactorysLogin,
-  isOtherUser,
-  type KnownLogins,
-  paddedIn,
-  readLogins,
-  untilReplaced,
-} from './known-logins.ts';
+import { isFactorysLogin, isOtherUser, type KnownLogins, paddedIn, readLogins, untilReplaced } from './known-logins.ts';
 import { refusalAbout } from './refusal.ts';
 import { takenByLogin, takenByOthers } from './secret-taken.ts';
 
