@@ -106,17 +106,30 @@ describe.concurrent('a clone', () => {
     const desk = await bench.desk(context);
     const source = `${desk.id}-source`;
     await foreign(desk, source);
-    await desk.begin({ ...CLONE, cloneFrom: { clusterID: source }, provider: 'gcp', region: 'us-east1' });
+    await desk.begin({ ...CLONE, cloneFrom: { clusterID: source }, version: '3.4.0' });
     const { status } = await desk.until('DatabaseCluster', {
       status: 'False',
       reason: 'ImmutableFieldDiffers',
-      message: /region is europe-west2, the spec says us-east1/,
+      message: /version is 3\.12\.0, the spec says 3\.4\.0/,
     });
     await waitUntil(async () => (await desk.cloud.cluster(desk.id))?.users[0]?.hasFactoryPassword === false, {
       what: 'it is secured',
     });
     expect(status?.conditions?.[1]).toMatchObject({ type: 'Stalled', status: 'True' });
     expect(await desk.cloud.count('update', desk.id)).toBe(0);
+  });
+
+  test('that would be in another region than its spec says is not made', async (context) => {
+    const desk = await bench.desk(context);
+    const source = `${desk.id}-source`;
+    await foreign(desk, source);
+    await desk.begin({ ...CLONE, cloneFrom: { clusterID: source }, provider: 'gcp', region: 'us-east1' });
+    await desk.until('DatabaseCluster', {
+      status: 'False',
+      reason: 'InvalidSpec',
+      message: /region is europe-west2, the spec says us-east1\. Nothing was created yet/,
+    });
+    expect(await desk.cloud.count('clone', source)).toBe(0);
   });
 
   test('that is deleted while it is being made is destroyed, and its source stays', async (context) => {
