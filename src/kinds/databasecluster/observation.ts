@@ -144,7 +144,7 @@ export type LoginObservation =
       /** The version of the admin Secret; undefined: there is none, or it holds no password. */
       readonly secretVersion: string | undefined;
       /** The version of the Secret with the login that new clusters come with. */
-      readonly factoryVersion?: string | undefined;
+      readonly factoryVersion?: string;
       /** The coming password. */
       readonly next: NextIs;
       /** The coming password was taken a short time ago, or, if no login works, another server took the current one: neither is given again for now. */

@@ -94,7 +94,7 @@ async function tryLogins(
     login: 'tried',
     secretName,
     secretVersion: known.current === undefined ? undefined : secret?.resourceVersion,
-    factoryVersion: connection.factoryVersions.at(-1),
+    factoryVersion: connection.factoryVersion,
     next: nextIs,
     isAwaited,
     isJustSet,
@@ -174,7 +174,7 @@ function unreachable({ clock, memory }: ClusterWorld, subject: ClusterSubject, e
 function isAsVerified(
   world: ClusterWorld,
   subject: ClusterSubject,
-  { factoryVersions }: SpaceConnection,
+  { factoryVersion }: SpaceConnection,
   endpoint: string,
 ): boolean {
   const { credentials, conditions } = subject.status;
@@ -184,7 +184,7 @@ function isAsVerified(
     ['Available', 'CredentialsSecured'].every((type) => isStatusConditionTrue(conditions, type)) &&
     credentials.endpoint === endpoint &&
     credentials.secretName === secretName &&
-    factoryVersions.some((version) => version === credentials.factoryVersion) &&
+    credentials.factoryVersion === factoryVersion &&
     credentials.secretResourceVersion === world.secrets.version(subject.metadata.namespace ?? '', secretName)
   );
 }

@@ -32,8 +32,8 @@ export interface SpaceConnection {
   readonly poller: SpacePoller;
   /** The login that every new cluster comes with. */
   readonly factoryLogin: Login;
-  /** The last versions of its Secret, all with the same login, the newest last. They reveal nothing about it. */
-  readonly factoryVersions: readonly string[];
+  /** Changes with the factory login, and reveals nothing about it. */
+  readonly factoryVersion: string;
   readonly place: Place;
   readonly verifyIntervalMs: number;
   /** Since when Lists have failed, in wall-clock milliseconds; undefined: the last one succeeded. */
@@ -88,7 +88,7 @@ export interface Shared {
 export function connectionOf(
   spec: DatabaseSpaceSpec,
   shared: Shared,
-  factory: Pick<SpaceConnection, 'factoryLogin' | 'factoryVersions'>,
+  factory: Pick<SpaceConnection, 'factoryLogin' | 'factoryVersion'>,
   options: ConnectionsOptions,
   sent: SentSecrets,
 ): SpaceConnection {

@@ -22,9 +22,6 @@ interface Entry {
   readonly connection: SpaceConnection;
 }
 
-/** Something may write to a Secret often. Clusters whose status names an earlier version are verified once more. */
-const MAX_VERSIONS = 100;
-
 /** Of clusters without servers, or whose servers are being started. */
 const OFF: ReadonlySet<string> = new Set(['suspended', 'resuming']);
 
@@ -51,7 +48,7 @@ export class SpaceConnections {
 
   /**
    * Connects the space as its spec says; what is shared and unchanged goes on. `factoryVersion`: that of the Secret with the factory
-   * login; while the login stays the same, earlier versions count as well. Returns whether this is another connection than before. Throws
+   * login; while the login stays the same, the first version counts. Returns whether this is another connection than before. Throws
    * TerminalError if a URL is not allowed, or caBundle is none.
    */
   connect(
@@ -74,12 +71,14 @@ export class SpaceConnections {
     shared.poller.intervalMs = Math.min(...shared.users.values());
     const known = before?.connection;
     const isSameLogin = known !== undefined && isDeepStrictEqual(known.factoryLogin, factoryLogin);
-    const versions = isSameLogin ? known.factoryVersions.filter((each) => each !== factoryVersion) : [];
-    const factory = { factoryLogin, factoryVersions: [...versions, factoryVersion].slice(-MAX_VERSIONS) };
+    const factory = { factoryLogin, factoryVersion: isSameLogin ? known.factoryVersion : factoryVersion };
     const connection = connectionOf(spec, shared, factory, this.#options, this.#sent);
     this.#entries.set(space, { digest, spec, connection });
     if (known?.verifyIntervalMs !== connection.verifyIntervalMs) this.#options.onConnected?.(space);
-    const isSame = before?.digest === digest && isSameLogin && isDeepStrictEqual(before.spec, spec);
+    const isSame =
+      before?.digest === digest &&
+      known?.factoryVersion === factory.factoryVersion &&
+      isDeepStrictEqual(before.spec, spec);
     // A space that is listed already will not be listed for the first time again, and may mean something else by now.
     if (shared.listed && !isSame) this.#options.onListed(space, true);
     return before?.digest !== digest;
