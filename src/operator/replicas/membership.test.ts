@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { aReplica, aWorld, NAMESPACE, SHARDS, sorted } from '../../../test/support/replicas.ts';
+import { sleep } from '../../base/clock.ts';
 import { KubeError } from '../../kube/api.ts';
 import { LEASES, leaseRecord, newLease } from '../../kube/lease.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
@@ -316,6 +317,27 @@ test('A replica that cannot renew stops by itself, before another one may start'
   expect([two.owned(), one.owned().some((shard) => lost.includes(shard))]).toEqual([[], false]);
   await world.clock.advance(10_000);
   expect([one.owned(), two.state.ended]).toEqual([SHARDS, true]);
+});
+
+test('A renewal counts from when it was asked for, however late it is answered', async () => {
+  const world = aWorld();
+  const one = aReplica(world, 'one');
+  await world.clock.advance(20_000);
+  let askedAt = 0;
+  const patch = world.api.patch.bind(world.api);
+  world.api.patch = async (...args) => {
+    askedAt = world.clock.monotonic();
+    const answer = await patch(...args);
+    await sleep(world.clock, 4_000);
+    return answer;
+  };
+  await world.clock.advance(6_100);
+  one.link.state = 'cut';
+  expect(world.clock.monotonic() - askedAt).toBeGreaterThan(4_000);
+  await world.clock.advance(askedAt + 9_900 - world.clock.monotonic());
+  expect(one.owned()).toEqual(SHARDS);
+  await world.clock.advance(100);
+  expect(one.holds()).toEqual([]);
 });
 
 test('A replica that found its time to be over owns nothing until it has renewed, even if its clock is set back', async () => {
