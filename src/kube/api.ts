@@ -91,8 +91,9 @@ export interface KubeApi {
   /** A second call with the same name throws AlreadyExists (409). */
   create(resource: Resource, namespace: string, object: unknown, signal?: AbortSignal): Promise<AnyObject>;
   /**
-   * JSON merge patch; an array is a JSON Patch, which changes nothing and answers Invalid (422) if a `test` in it fails. With `metadata.resourceVersion` in it, an object that has changed since then answers Conflict (409). That is the
-   * only protection against overwriting unseen changes, as the server ignores `metadata.uid` on subresources.
+   * JSON merge patch. With `metadata.resourceVersion` in it, an object that has changed since then answers Conflict (409). That is the
+   * only protection against overwriting unseen changes, as the server ignores `metadata.uid` on subresources. An array is a JSON Patch:
+   * if a `test` in it fails, it changes nothing and answers Invalid (422).
    */
   patch(
     resource: Resource,
