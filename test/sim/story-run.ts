@@ -117,7 +117,7 @@ class Teller {
     );
     const before = effects.length;
     await this.#pass(QUIET_MINUTES * MINUTE_MS);
-    const isRetry = /^PATCH \S+\/clusters\/|\/(?:deploy|clone)$|status\{operation\}$|\/transactions\//;
+    const isRetry = /^PATCH \S+\/clusters\/|\/(?:deploy|clone)$|status\{(?:operation|keptSecrets)\}$|\/transactions\//;
     const noise = effects.slice(before).filter((effect) => !isLogin(effect) && !isRetry.test(effect.what));
     if (rotates || noise.length === 0) return undefined;
     return `In ${QUIET_MINUTES} quiet minutes: ${noise.map(({ what }) => what).join(', ')}`;
