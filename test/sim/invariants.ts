@@ -296,7 +296,7 @@ export class Invariants {
   #checkObject(object: FakeObject, secrets: Secrets): void {
     const { namespace = '', name, uid, annotations } = object.metadata;
     const { observedGeneration, createdAt, conditions = [], credentials } = statusOf(object);
-    const cluster = this.#world.view.clusters().find((each) => isIdentity(createdAt, each));
+    const cluster = this.#clusterOf(createdAt);
     if (cluster === undefined) return;
     const mayHave =
       this.#createdFor.get(cluster) === uid ||
@@ -327,9 +327,9 @@ export class Invariants {
     const owners = new Map<Cluster, string>();
     for (const object of objects) {
       const { createdAt, observedOnly } = statusOf(object);
+      const cluster = this.#clusterOf(createdAt);
       const isKept = object.metadata.deletionTimestamp === undefined && !observedOnly;
-      const cluster = isKept && this.#world.view.clusters().find((each) => !each.gone && isIdentity(createdAt, each));
-      if (!cluster) continue;
+      if (cluster === undefined || cluster.gone || !isKept) continue;
       const other = owners.get(cluster);
       owners.set(cluster, object.metadata.name);
       if (other !== undefined)
@@ -341,7 +341,7 @@ export class Invariants {
   #checkSecured(object: FakeObject): void {
     const createdAt = toldBy(object)?.createdAt;
     if (createdAt === undefined || !readyOf(object).startsWith('True')) return;
-    const cluster = this.#world.view.clusters().find((each) => isIdentity(createdAt, each));
+    const cluster = this.#clusterOf(createdAt);
     if (cluster !== undefined && passwordIs(cluster.database, FACTORY.username, FACTORY.password))
       this.fail('factory login retired', `${object.metadata.name} is Ready, and the factory login signs in`);
   }
@@ -415,6 +415,10 @@ export class Invariants {
     const { password, nextPassword } = contentsOf(secret);
     for (const each of [password, nextPassword])
       if (each !== undefined && each !== FACTORY.password) this.#canaries.add(each);
+  }
+
+  #clusterOf(createdAt: string | undefined): Cluster | undefined {
+    return this.#world.view.clusters().find((each) => isIdentity(createdAt, each));
   }
 
   #objects(): readonly FakeObject[] {

@@ -56,28 +56,19 @@ async function main(): Promise<boolean> {
   if (values.list === true) return list();
   if (values.mutations === true) return huntMutations(positionals, values.update === true);
   if (values.every === true) return every();
-  if (values.stories === true) return stories();
+  const first = Number(values.seed ?? asItIs.seedOf(Date.now()));
+  if (values.stories === true) return stories(first);
   const player: Player = values.with === undefined ? asItIs : await playerWith(values.with);
   if (values.play !== undefined) return told(await player.playPlan(parsePlan(values.play)));
-  const first = Number(values.seed ?? asItIs.seedOf(Date.now()));
   if (isOne) return told(await player.playSeed(first));
-  return seeds(first, Number(values.minutes ?? 1), player);
+  return seeds(first, player);
 }
 
-async function stories(): Promise<boolean> {
-  const end = performance.now() + (isOne ? 0 : Number(values.minutes ?? 1)) * MINUTE_MS;
-  const first = Number(values.seed ?? asItIs.seedOf(Date.now()));
-  let seed = first;
-  do {
+function stories(first: number): Promise<boolean> {
+  return untilBroken('Stories', first, async (seed) => {
     const { problem } = await playStory(storyOf(seed));
-    if (problem !== undefined) {
-      console.log(await smallestReport(seed, problem));
-      return false;
-    }
-    seed++;
-  } while (performance.now() < end);
-  console.log(`Stories ${first} to ${seed - 1}: nothing is wrong`);
-  return true;
+    return problem && (await smallestReport(seed, problem));
+  });
 }
 
 function list(): boolean {
@@ -118,16 +109,32 @@ async function every(): Promise<boolean> {
   return failures === 0;
 }
 
-async function seeds(first: number, minutes: number, { playSeed, shrunk }: Player): Promise<boolean> {
-  const end = performance.now() + minutes * MINUTE_MS;
-  console.log(`From seed ${first}`);
-  let seed = first;
-  for (; performance.now() < end; seed++) {
+function seeds(first: number, { playSeed, shrunk }: Player): Promise<boolean> {
+  return untilBroken('Seeds', first, async (seed) => {
     const run = await playSeed(seed);
-    if (run.violations.length === 0) continue;
+    if (run.violations.length === 0) return undefined;
     console.log(`Seed ${seed} fails. The smallest plan that still fails:`);
-    return told(await shrunk(run));
-  }
-  console.log(`Seeds ${first} to ${seed - 1}: nothing is wrong`);
+    return (await shrunk(run)).report;
+  });
+}
+
+/** Plays one seed after the other while there is time, up to the first that `reportOf` says something about. */
+async function untilBroken(
+  what: string,
+  first: number,
+  reportOf: (seed: number) => Promise<string | undefined>,
+): Promise<boolean> {
+  const end = performance.now() + (isOne ? 0 : Number(values.minutes ?? 1)) * MINUTE_MS;
+  console.log(`${what} from ${first}`);
+  let seed = first;
+  do {
+    const report = await reportOf(seed);
+    if (report !== undefined) {
+      console.log(report);
+      return false;
+    }
+    seed++;
+  } while (performance.now() < end);
+  console.log(`${what} ${first} to ${seed - 1}: nothing is wrong`);
   return true;
 }

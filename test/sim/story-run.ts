@@ -129,7 +129,7 @@ class Teller {
     const left = () => KINDS.flatMap((resource) => view.objects(resource).map((object) => ({ resource, object })));
     for (const { resource, object } of left()) {
       const { name } = object.metadata;
-      if (isUnsecuredClone(object)) this.#world.invariants.passwordIsLost = true;
+      this.#leave(object);
       const spec = resource === CLUSTERS ? { spec: { deletionProtection: false } } : {};
       await people.edit({ annotations: { 'mooring.dev/paused': null }, ...spec }, name, resource);
       people.remove(name, resource);
@@ -154,7 +154,7 @@ class Teller {
     if (view.object(name, RESOURCES[of]) !== undefined) return;
     // Without the fields that are undefined.
     const fields = JSON.parse(JSON.stringify(spec)) as Fields;
-    this.#letGo(fields);
+    this.#observe(fields);
     if (of === 'databaseclusters') return people.createCluster(fields, name);
     if (of !== 'databasespaces') return people.create(RESOURCES[of], name, fields);
     const apiTokens = ['read', 'write', 'admin'].map((level) => ({ level, secretRef: { name: `cloud-${level}` } }));
@@ -170,7 +170,7 @@ class Teller {
     // The API server lets no storage shrink.
     const allowed = fields.filter(([field, value]) => field !== 'storageSizeGB' || Number(value ?? 0) >= Number(now));
     const change = Object.fromEntries(allowed);
-    this.#letGo({ ...specOf(object), ...change });
+    this.#observe({ ...specOf(object), ...change });
     await people.edit({ spec: change }, name, RESOURCES[of]);
   }
 
@@ -178,12 +178,18 @@ class Teller {
     const { people, view } = this.#world;
     const object = view.object(name, RESOURCES[of]);
     if (object === undefined) return;
-    if (statusOf(object).credentials === undefined) this.#letGo({ ...specOf(object), managementPolicy: 'Observe' });
+    this.#leave(object);
     people.remove(name, RESOURCES[of]);
   }
 
-  /** Nobody looks after the login of a clone that is only observed, or that its object leaves: its source may take it along. */
-  #letGo({ managementPolicy, cloneFrom }: Fields): void {
+  /** Nobody secures a clone that its object leaves: its source may take along the login that it came with. */
+  #leave(object: FakeObject): void {
+    const isUnsecured = specOf(object)['cloneFrom'] !== undefined && statusOf(object).credentials === undefined;
+    if (isUnsecured) this.#world.invariants.passwordIsLost = true;
+  }
+
+  /** Nor one that is only observed. */
+  #observe({ managementPolicy, cloneFrom }: Fields): void {
     if (managementPolicy === 'Observe' && cloneFrom !== undefined) this.#world.invariants.passwordIsLost = true;
   }
 
@@ -195,7 +201,7 @@ class Teller {
     if (what === 'deploy' ? cluster !== undefined : cluster === undefined || isBeingMade) return;
     if (cluster?.status === 'destroying') return;
     // Its Secret may be about to have the login of another cluster, made in its place.
-    if (view.objects().some(isUnsecuredClone)) invariants.passwordIsLost = true;
+    for (const object of view.objects()) this.#leave(object);
     this.#world.others((simulator) => {
       switch (what) {
         case 'deploy':
@@ -231,10 +237,6 @@ class Teller {
       else simulator[what](id, target);
     });
   }
-}
-
-function isUnsecuredClone(object: FakeObject): boolean {
-  return specOf(object)['cloneFrom'] !== undefined && statusOf(object).credentials === undefined;
 }
 
 const TRACE_LINES = 60;
