@@ -95,9 +95,10 @@ function withRemoved(before: unknown, wanted: unknown): unknown {
   };
 }
 
-/** The manifest as the API server takes it unless it is applied server-side: a field of the spec that is null is absent. */
-export function withoutNulls(manifest: Manifest): Manifest {
-  return manifest.spec === undefined ? manifest : { ...manifest, spec: filled(manifest.spec) };
+/** The manifest as the API server takes it. Unless it is applied server-side, a field of the spec that is null is absent. */
+export function asTaken(manifest: Manifest, live: AnyObject | undefined): Manifest {
+  const isAsItIs = manifest.spec === undefined || applierOf(live).manager !== undefined;
+  return isAsItIs ? manifest : { ...manifest, spec: filled(manifest.spec) };
 }
 
 function filled(value: unknown): unknown {

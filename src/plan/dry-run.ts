@@ -5,7 +5,7 @@ import { type ResourceDefinition, specIssues } from '../kube/definition.ts';
 import { isNoNamespace } from '../plugin/inventory.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import { mergePatch } from '../sandbox/merge-patch.ts';
-import { applierOf, patchFor, withoutNulls } from './applier.ts';
+import { applierOf, asTaken, patchFor } from './applier.ts';
 import type { Manifest } from './manifests.ts';
 import { isWithin, meantField, mended, type Refused, refusedFields } from './refused.ts';
 
@@ -28,9 +28,7 @@ export async function dryRun(
   coming: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<DryRun> {
-  const { manager } = applierOf(live);
-  const written = manager === undefined ? withoutNulls(manifest) : manifest;
-  const spec = { ...recordOf(live?.spec), ...recordOf(written.spec) };
+  const spec = { ...recordOf(live?.spec), ...recordOf(asTaken(manifest, live).spec) };
   const own = specIssues(definition, spec).map(({ field, text }) => ({ field, text: `${field} ${text}` }));
   try {
     return await allRefused(definition, manifest, own, (rest) => asked(api, definition, rest, live, signal));
@@ -57,7 +55,7 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 409, 422]);
 
 /** What becomes of the object, without defaults and as far as its managed fields say who applied what. */
 function laidOver(manifest: Manifest, live: AnyObject | undefined): Pick<Manifest, 'metadata' | 'spec'> {
-  if (live === undefined) return withoutNulls(manifest);
+  if (live === undefined) return asTaken(manifest, live);
   const { metadata, spec } = live;
   return mergePatch({ metadata, spec }, patchFor(manifest, applierOf(live).before ?? {})) as Manifest;
 }
@@ -122,10 +120,8 @@ function asked(
 ): Promise<AnyObject> {
   const resource = resourceOf(definition);
   const { manager, before } = applierOf(live);
-  if (manager !== undefined || before === undefined) {
-    const applied = manager === undefined ? withoutNulls(manifest) : manifest;
-    return api.applyDryRun(resource, applied as unknown as AnyObject, manager, signal);
-  }
+  if (manager !== undefined || before === undefined)
+    return api.applyDryRun(resource, asTaken(manifest, live) as unknown as AnyObject, manager, signal);
   const { namespace, name } = manifest.metadata;
   return api.patchDryRun(resource, { namespace, name }, patchFor(manifest, before), signal);
 }

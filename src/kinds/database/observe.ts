@@ -31,7 +31,7 @@ export async function observeDatabase(
   // An object that owns nothing to delete can go without asking its server.
   if (subject.deleting && !needsServerToGo(subject)) return { server: 'notNeeded' };
   const access = await serverAccess(world, subject, signal);
-  const wasRight = world.memory.foundRight.has(subject);
+  const wasRight = world.memory.foundRight.note(subject);
   if (access.server !== 'open') {
     const isOurCluster = (identity: string) => isOurs(subject, { name: databaseName(subject), identity });
     const isUnchanged = areAsApplied(world.configMaps, subject) && isOnSameCluster(access, isOurCluster);

@@ -20,7 +20,7 @@ export async function observeUser(
   const local = { world, subject, signal };
   const { memory } = world;
   const access = await serverAccess(world, subject, signal);
-  const wasRight = memory.foundRight.has(subject);
+  const wasRight = memory.foundRight.note(subject);
   if (access.server !== 'open') {
     // What signed in before the pause proves nothing after it.
     memory.doubt(subject.key);

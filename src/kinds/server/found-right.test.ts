@@ -22,11 +22,11 @@ const failure = (kind: ApiErrorKind) =>
 describe('An object', () => {
   it('was right if it was Ready before it had to wait', () => {
     const found = new FoundRight();
-    expect(found.has(anObject('Unknown'))).toBe(false);
-    expect(found.has(anObject('True'))).toBe(true);
-    expect(found.has(anObject('Unknown'))).toBe(true);
+    expect(found.note(anObject('Unknown'))).toBe(false);
+    expect(found.note(anObject('True'))).toBe(true);
+    expect(found.note(anObject('Unknown'))).toBe(true);
     found.forget(KEY);
-    expect(found.has(anObject('Unknown'))).toBe(false);
+    expect(found.note(anObject('Unknown'))).toBe(false);
   });
 
   it.each([
@@ -35,15 +35,15 @@ describe('An object', () => {
     ['it was Ready with an earlier spec', anObject('True', { generation: 2, observedGeneration: 1 })],
   ])('was not if %s', (_, object) => {
     const found = new FoundRight();
-    found.has(anObject('True'));
-    expect(found.has(object)).toBe(false);
+    found.note(anObject('True'));
+    expect(found.note(object)).toBe(false);
   });
 
   it('is what the last look at its server found', async () => {
     const found = new FoundRight();
-    found.has(anObject('True'));
+    found.note(anObject('True'));
     await found.looking(KEY, () => Promise.resolve());
-    expect(found.has(anObject('False'))).toBe(false);
+    expect(found.note(anObject('False'))).toBe(false);
   });
 
   it.each([
@@ -53,8 +53,8 @@ describe('An object', () => {
     ['invalid', false],
   ] as const)('is as it was after a look that ends with %s: %s', async (kind, isStill) => {
     const found = new FoundRight();
-    found.has(anObject('True'));
+    found.note(anObject('True'));
     await expect(found.looking(KEY, () => Promise.reject(failure(kind)))).rejects.toThrow();
-    expect(found.has(anObject('Unknown'))).toBe(isStill);
+    expect(found.note(anObject('Unknown'))).toBe(isStill);
   });
 });

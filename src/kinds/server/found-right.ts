@@ -15,8 +15,8 @@ interface Subject {
 export class FoundRight {
   readonly #found = new Map<ObjectKey, string>();
 
-  /** Whether the object was, and its spec is as it was then. Called at the beginning of each pass, as Ready may tell only now. */
-  has({ key, metadata, status }: Subject): boolean {
+  /** Notes whether the object is, as Ready may tell only now, and returns whether it was last with the spec that it has. For each pass. */
+  note({ key, metadata, status }: Subject): boolean {
     const about = `${metadata.uid} ${metadata.generation}`;
     const isOfThisSpec = status.observedGeneration === metadata.generation;
     if (isOfThisSpec && isStatusConditionTrue(status.conditions, 'Ready')) this.#found.set(key, about);

@@ -80,7 +80,9 @@ export function suspendOrResume(
   const changes = { status: what === 'Suspend' ? 'suspended' : 'running' } as const;
   return correct(work, { id, changes, fields: ['state'] }, async (change) => {
     const call = what === 'Suspend' ? client.suspend(id, signal) : client.resume(id, signal);
-    const cluster = await call.catch(throwsIfBusy(what === 'Suspend' ? 'Suspending' : 'Resuming'));
+    const cluster = await call.catch((error: unknown) => {
+      throw passing(error, what === 'Suspend' ? 'Suspending' : 'Resuming');
+    });
     poller.learn(id, cluster, world.clock.monotonic());
     if (change !== undefined) world.memory.unseenChanges.accepted(change, world.clock);
     return { state: cluster.status };
@@ -88,15 +90,13 @@ export function suspendOrResume(
 }
 
 /**
- * Returns what throws the error of a call that neither creates nor renames. The document knows 409 only for ids in use, so here it can
+ * Returns the error to report of a call that neither creates nor renames. The document knows 409 only for ids in use, so here it can
  * only mean that the cluster is busy with something that Mooring does not see: that passes, so the call is made again soon.
  */
-function throwsIfBusy(reason: 'Suspending' | 'Resuming' | 'Updating'): (error: unknown) => never {
-  return (error) => {
-    if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error;
-    const message = `${error.message}. The cluster may be busy with something else, so Mooring tries again. If this persists, mend what the answer names in the cloud`;
-    throw new TransientError(reason, message, { cause: error });
-  };
+function passing(error: unknown, reason: 'Suspending' | 'Resuming' | 'Updating'): unknown {
+  if (!(error instanceof ApiError) || error.kind !== 'conflict') return error;
+  const message = `${error.message}. The cluster may be busy with something else, so Mooring tries again. If this persists, mend what the answer names in the cloud`;
+  return new TransientError(reason, message, { cause: error });
 }
 
 /** Anything that may make the cloud accept it now makes it another change: a new spec, cluster or token. */
@@ -144,7 +144,7 @@ function update(work: Work, { id, changes }: Update): Promise<ClusterStatusPatch
     const cluster = await client.update(id, request, signal).catch((error: unknown) => {
       // Nobody can read back which settings hold now. Those of a free cluster are disabled either way.
       if (isEffectUnknown(error) && backup !== undefined && !subject.spec.isFree) keep({ backup: null });
-      return throwsIfBusy('Updating')(error);
+      throw passing(error, 'Updating');
     });
     poller.learn(id, cluster, clock.monotonic());
     const accepted = backup === undefined ? {} : { backup };
