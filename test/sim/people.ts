@@ -124,6 +124,11 @@ export class People {
     if (cluster !== undefined) this.remove(cluster, CLUSTERS);
   }
 
+  /** Changes a Secret that the operator wrote. */
+  async scribble(name: string, patch: object): Promise<void> {
+    await this.#patch(SECRETS, name, patch);
+  }
+
   /** Replaces the object like `kubectl replace` and some Git tools: the manifest has no finalizers. */
   async replace(name: string, resource: Resource): Promise<void> {
     const { uid, deletionTimestamp } = this.#find(resource, name)?.metadata ?? {};

@@ -1,10 +1,13 @@
+import { type Resource, SECRETS } from '../../src/kube/api.ts';
+import { keyOf } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import { type Fault, isLogin } from './faults.ts';
+import { isOurs } from './owned.ts';
 import { MINUTE_MS } from './people.ts';
 import { restless } from './run.ts';
 import { type Fields, RESOURCES, type Step, type Story, storyOf } from './story.ts';
-import { CLUSTERS, KINDS, readyOf, specOf, statusOf } from './view.ts';
+import { CLUSTERS, KINDS, readyOf, SPACES, specOf, statusOf } from './view.ts';
 import { World } from './world.ts';
 
 export interface StoryRun {
@@ -15,8 +18,17 @@ export interface StoryRun {
 }
 
 type OnAServer = Extract<Step, { target: unknown }>;
-type InTheCloud = Exclude<Step, { of: unknown } | { fault: unknown } | { target: unknown }>;
+type ToAnObject = Exclude<
+  Extract<Step, { of: unknown }>,
+  { do: 'delete' } | { spec: unknown } | { annotations: unknown }
+>;
+type InTheCloud = Exclude<
+  Step,
+  { of: unknown } | { fault: unknown } | { target: unknown } | { name: unknown } | { namespace: unknown }
+>;
 
+/** Objects in other namespaces may use the space. */
+const OPEN = { allowedNamespaces: { from: 'All' } };
 /** The longest pause between two tries, and what it may lead to. */
 const SETTLED_AFTER_MINUTES = 16;
 const BOUND_MINUTES = 40;
@@ -35,7 +47,7 @@ export async function playStory({ steps, dialect = 'document', ...plan }: Story)
     world.invariants.check();
     world.invariants.checkSecrecy(world.shown());
   } catch (error) {
-    problem = String(error);
+    problem = String((error as Error).stack);
   }
   world.stop();
   const [broken] = world.invariants.violations;
@@ -62,6 +74,7 @@ class Teller {
   async begin(): Promise<void> {
     const { people } = this.#world;
     await this.#world.start();
+    await people.edit({ spec: OPEN }, 'production', SPACES);
     await people.putSecret('somebody-elses', { username: 'somebody', password: 'the-password-of-somebody-else' });
     await people.putSecret('own-password', { password: 'a-password-of-our-own' });
     // A Secret of the name that it wants may be another object's.
@@ -88,6 +101,14 @@ class Teller {
         return this.#world.people.edit({ annotations: step.annotations }, step.name, RESOURCES[step.of]);
       case 'delete':
         return this.#delete(step);
+      case 'recreate':
+      case 'unhold':
+      case 'meddle':
+        return this.#toAnObject(step);
+      case 'scribble':
+        return this.#scribble(step);
+      case 'terminate':
+        return this.#world.people.terminate(step.namespace);
       case 'strike':
         this.#next = { fault: step.fault, inEffects: step.inEffects };
         return;
@@ -125,20 +146,30 @@ class Teller {
 
   /** Deletes all objects. Each goes, or one says which mistake in its spec keeps it. */
   async deleteAll(): Promise<string | undefined> {
-    const { people, view } = this.#world;
+    const { view } = this.#world;
     const left = () => KINDS.flatMap((resource) => view.objects(resource).map((object) => ({ resource, object })));
-    for (const { resource, object } of left()) {
-      const { name } = object.metadata;
-      this.#leave(object);
-      const spec = resource === CLUSTERS ? { spec: { deletionProtection: false } } : {};
-      await people.edit({ annotations: { 'mooring.dev/paused': null }, ...spec }, name, resource);
-      people.remove(name, resource);
+    const asked = new Set<string>();
+    for (let minutes = 0; minutes < GONE_WITHIN_MINUTES && left().length > 0; minutes++) {
+      // Some are created again when they are gone.
+      for (const { resource, object } of left().filter(({ object }) => !asked.has(object.metadata.uid))) {
+        asked.add(object.metadata.uid);
+        await this.#deleteForGood(object, resource);
+      }
+      await this.#pass(MINUTE_MS);
     }
-    for (let minutes = 0; minutes < GONE_WITHIN_MINUTES && left().length > 0; minutes++) await this.#pass(MINUTE_MS);
     const mistakes = /InvalidSpec|BaseURLNotAllowed|DeletionBlocked/;
     if (left().some(({ object }) => mistakes.test(readyOf(object)))) return undefined;
     const what = left().map(({ resource, object }) => `${resource.kind} ${object.metadata.name}, ${readyOf(object)}`);
     return what.length === 0 ? undefined : `These do not go: ${what.join('; ')}`;
+  }
+
+  async #deleteForGood(object: FakeObject, resource: Resource): Promise<void> {
+    const { people } = this.#world;
+    const name = keyOf(object);
+    this.#leave(object);
+    const spec = resource === CLUSTERS ? { spec: { deletionProtection: false } } : {};
+    await people.edit({ annotations: { 'mooring.dev/paused': null }, ...spec }, name, resource);
+    people.remove(name, resource);
   }
 
   async #pass(ms: number): Promise<void> {
@@ -157,8 +188,9 @@ class Teller {
     this.#observe(fields);
     if (of === 'databaseclusters') return people.createCluster(fields, name);
     if (of !== 'databasespaces') return people.create(RESOURCES[of], name, fields);
+    if (name === 'preview') return people.createSpace(name, OPEN);
     const apiTokens = ['read', 'write', 'admin'].map((level) => ({ level, secretRef: { name: `cloud-${level}` } }));
-    return people.createSpace(name, { spaceID: 'production', apiTokens });
+    return people.createSpace(name, { spaceID: 'production', apiTokens, ...OPEN });
   }
 
   async #edit({ of, name, spec }: Extract<Step, { do: 'create' | 'edit' }>): Promise<void> {
@@ -180,6 +212,25 @@ class Teller {
     if (object === undefined) return;
     this.#leave(object);
     people.remove(name, RESOURCES[of]);
+  }
+
+  async #toAnObject({ do: what, of, name }: ToAnObject): Promise<void> {
+    const { people, view } = this.#world;
+    const object = view.object(name, RESOURCES[of]);
+    if (object === undefined) return;
+    if (what !== 'meddle') this.#leave(object);
+    if (what === 'recreate') people.recreate(name, RESOURCES[of]);
+    else if (what === 'unhold') await people.replace(name, RESOURCES[of]);
+    else await people.meddling.begin(name, RESOURCES[of]);
+  }
+
+  async #scribble({ name, patch }: Extract<Step, { do: 'scribble' }>): Promise<void> {
+    const { people, invariants, view } = this.#world;
+    const secret = view.object(name, SECRETS);
+    if (secret === undefined || !isOurs(secret)) return;
+    const isOfLogin = Object.keys(patch['data'] ?? {}).some((key) => /password|username/i.test(key));
+    if (isOfLogin) invariants.passwordIsLost = true;
+    await people.scribble(name, patch);
   }
 
   /** Nobody secures a clone that its object leaves: its source may take along the login that it came with. */
@@ -214,6 +265,8 @@ class Teller {
           return simulator.changeCluster(id, { machineType: 'c2d-highcpu-2' });
         case 'move':
           return simulator.moveServers(id);
+        case 'restart':
+          return simulator.restartServers(id);
         case 'vanish':
           return simulator.vanish(id);
         default:

@@ -16,17 +16,24 @@ export type Fields = Readonly<Record<string, unknown>>;
 export type Plural = 'databasespaces' | 'databaseclusters' | 'databaseusers' | 'databases' | 'secrets';
 
 /** What others do to a cluster in the cloud. */
-const IN_THE_CLOUD = ['deploy', 'replace', 'rename', 'resize', 'move', 'vanish'] as const;
+const IN_THE_CLOUD = ['deploy', 'replace', 'rename', 'resize', 'move', 'restart', 'vanish'] as const;
 /** What others do on its server, to a user or database of that name: `setPassword` also makes the user. */
 const ON_A_SERVER = ['setPassword', 'deleteUser', 'createDatabase', 'dropDatabase'] as const;
+
+/** What people and other controllers do to an object, as People says: delete and create it again, remove its finalizers, add one. */
+const TO_AN_OBJECT = ['recreate', 'unhold', 'meddle'] as const;
 
 /** One thing that somebody does, or a fault that strikes one of the next effects, so long after the one before. */
 export type Step = { readonly afterMs: number } & (
   | { readonly do: 'create' | 'edit'; readonly of: Plural; readonly name: string; readonly spec: Fields }
   | { readonly do: 'annotate'; readonly of: Plural; readonly name: string; readonly annotations: Fields }
   | { readonly do: 'delete'; readonly of: Plural; readonly name: string }
+  | { readonly do: (typeof TO_AN_OBJECT)[number]; readonly of: Plural; readonly name: string }
   | { readonly do: (typeof IN_THE_CLOUD)[number]; readonly id: string }
   | { readonly do: (typeof ON_A_SERVER)[number]; readonly id: string; readonly target: string }
+  /** Somebody changes a Secret of ours. */
+  | { readonly do: 'scribble'; readonly name: string; readonly patch: Fields }
+  | { readonly do: 'terminate'; readonly namespace: string }
   | { readonly do: 'strike'; readonly fault: Fault; readonly inEffects: number }
 );
 
@@ -50,14 +57,23 @@ export const RESOURCES: Readonly<Record<Plural, Resource>> = {
 };
 
 const NAMES = {
-  // Both name the same place.
-  databasespaces: ['production', 'alias'],
+  // The first two name the same place.
+  databasespaces: ['production', 'alias', 'preview'],
   databaseclusters: ['orders', 'billing'],
   databaseusers: ['app', 'web'],
   databases: ['sales', 'stock'],
   secrets: ['orders-admin', 'billing-admin', 'shared-admin', 'app-connection'],
 } as const;
 const IDS = ['orders', 'billing', 'legacy'];
+/** Others of these names in another namespace, which may or may not use what is in the first. */
+const NAMESAKES = {
+  databasespaces: [],
+  databaseclusters: ['tenant/orders'],
+  databaseusers: ['tenant/app'],
+  databases: ['tenant/sales'],
+  secrets: ['tenant/orders-admin'],
+} as const;
+const EVERYBODY = { from: 'All' };
 /** Mostly names of what exists at times. */
 const TEXTS = [
   ...[...Object.values(NAMES).flat(), ...IDS, 'nothing', 'somebody-elses', 'own-password'],
@@ -73,27 +89,38 @@ const DEFINITIONS = {
 } as const;
 type Ours = keyof typeof DEFINITIONS;
 
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
 /** A field that is often absent. */
 const maybe = <T>(...values: readonly T[]) => fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });
-const refTo = (of: Ours) => fc.constantFrom(...NAMES[of]).map((name) => ({ name }));
+const FIRST = { namespace: 'shop' };
+const refTo = (of: Ours) =>
+  fc.constantFrom(...NAMES[of]).chain((name) => fc.constantFrom<Fields>({ name }, { name }, { name, ...FIRST }));
 
 /** What people change about a cluster that has a meaning, unlike most that `arbitraryChange` draws. */
 const changeable = {
   clusterID: maybe(...IDS),
-  adoptionPolicy: maybe('Never', 'IfExists', 'MustExist'),
-  managementPolicy: maybe('Manage', 'Manage', 'Manage', 'Observe'),
+  adoptionPolicy: maybe('Never', 'IfExists', 'IfExists', 'MustExist'),
+  managementPolicy: maybe(...Array.from({ length: 9 }, () => 'Manage'), 'Observe'),
   deletionPolicy: maybe('Delete', 'Delete', 'Retain', 'Suspend'),
   recreatePolicy: maybe('Never', 'Always'),
   deletionProtection: maybe(true, false, false),
   state: maybe('Running', 'Running', 'Suspended'),
   storageSizeGB: maybe(100, 200),
+  allowedNamespaces: maybe(EVERYBODY, EVERYBODY, { from: 'Same' }),
   adminCredentials: maybe<Fields>(...NAMES.secrets.map((secretName) => ({ secretName })), { rotateEvery: '24h' }),
 };
+
+/** Mostly the space that is there from the beginning. */
+const spaceRef = fc.constantFrom<Fields>(
+  ...['production', 'production', 'production', 'alias', 'preview'].map((name) => ({ name, ...FIRST })),
+  { name: 'production' },
+);
 
 const SPECS: Readonly<Record<Ours, fc.Arbitrary<Fields>>> = {
   databasespaces: fc.constant({}),
   databaseclusters: fc.record({
-    spaceRef: fc.constantFrom({ name: 'production' }, { name: 'production' }, { name: 'alias' }),
+    spaceRef,
     ...changeable,
     cloneFrom: fc.option(fc.record({ clusterRef: refTo('databaseclusters') }), { nil: undefined, freq: 3 }),
   }),
@@ -117,6 +144,7 @@ const FAULTS: readonly Fault[] = [
   ...(['crashBefore', 'crashAfter', 'crashTwice', 'lostAnswer', 'gatewayTimeout', 'serverError', 'reset'] as const),
   ...(['conflict', 'throttled', 'truncated', 'misrouted', 'stale', 'duplicate', 'gap', 'oldList', 'flaky'] as const),
   ...(['cloudOutage', 'serverOutage', 'apiOutage', 'restart', 'freeze', 'partition'] as const),
+  ...(['unauthorized', 'forbidden', 'lateLanding', 'clockForward', 'clockBack', 'wrongToken', 'upgrade'] as const),
 ];
 
 const TARGETS: Readonly<Record<(typeof ON_A_SERVER)[number], readonly string[]>> = {
@@ -146,15 +174,36 @@ const kind = fc.constantFrom<Ours>(
 );
 
 const does = <const T extends string>(what: T) => ({ afterMs, do: fc.constant(what) });
-const object = (of: Plural) => ({ of: fc.constant(of), name: fc.constantFrom(...NAMES[of]) });
+const object = (of: Plural) => ({
+  of: fc.constant(of),
+  name: fc.constantFrom<string>(...NAMES[of], ...NAMES[of], ...NAMESAKES[of]),
+});
 const creates = (of: Ours): fc.Arbitrary<Step> => fc.record({ ...does('create'), ...object(of), spec: SPECS[of] });
 const edits = (of: Ours): fc.Arbitrary<Step> =>
   fc.record({ ...does('edit'), ...object(of), spec: arbitraryChange(DEFINITIONS[of], TEXTS, { storageSizeGB: 200 }) });
+const at = (step: {
+  readonly do: 'create';
+  readonly of: Ours;
+  readonly name: string;
+  readonly spec: Fields;
+}): fc.Arbitrary<Step> => afterMs.map((ms) => ({ afterMs: ms, ...step }));
 const deletes = (of: Plural): fc.Arbitrary<Step> => fc.record({ ...does('delete'), ...object(of) });
 const annotations = fc.oneof(
   fc.record({ 'mooring.dev/paused': fc.constantFrom('true', null) }),
   fc.record({ 'mooring.dev/rotate-at': fc.constantFrom('1', '2', '3') }),
   fc.record({ 'mooring.dev/reconcile-at': fc.constantFrom('1', '2', '3') }),
+);
+
+/** What people may do to a Secret that Mooring wrote: less to the logins in it than to the rest. */
+const SCRIBBLES: fc.Arbitrary<Fields> = fc.constantFrom<Fields>(
+  { data: { password: base64('scribbled') } },
+  { data: { password: null } },
+  { data: { nextPassword: base64('scribbled') } },
+  { data: { username: base64('somebody') } },
+  ...[{ host: null }, { note: base64('a note') }].map((data) => ({ data })),
+  ...[{ labels: null }, { annotations: null }, { ownerReferences: null }, { finalizers: null }].map((metadata) => ({
+    metadata,
+  })),
 );
 
 const STEPS: fc.Arbitrary<Step> = fc.oneof(
@@ -164,8 +213,24 @@ const STEPS: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ ...does('edit'), ...object('databaseclusters'), spec: fc.record(changeable) }),
     weight: 12,
   },
+  {
+    // Whoever removes the finalizers of a space may lose it while it is needed.
+    arbitrary: kind.chain((of) =>
+      fc.record({
+        afterMs,
+        do: fc.constantFrom(...TO_AN_OBJECT).filter((what) => what !== 'unhold' || of !== 'databasespaces'),
+        ...object(of),
+      }),
+    ),
+    weight: 3,
+  },
   { arbitrary: kind.chain(deletes), weight: 6 },
   { arbitrary: deletes('secrets'), weight: 1 },
+  {
+    arbitrary: fc.record({ ...does('scribble'), name: object('secrets').name, patch: SCRIBBLES }),
+    weight: 1,
+  },
+  { arbitrary: fc.record({ ...does('terminate'), namespace: fc.constant('tenant') }), weight: 1 },
   { arbitrary: kind.chain((of) => fc.record({ ...does('annotate'), ...object(of), annotations })), weight: 3 },
   { arbitrary: fc.record({ afterMs, do: fc.constantFrom(...IN_THE_CLOUD), id: fc.constantFrom(...IDS) }), weight: 6 },
   {
@@ -183,10 +248,15 @@ const STRIKES: fc.Arbitrary<Step> = fc.record({
   inEffects: fc.integer({ min: 1, max: 6 }),
 });
 
+/** What there is at first, mostly, so that the rest has something to be about. */
 const BEGINNING = fc.tuple(
-  ...(['databaseclusters', 'databaseclusters', 'databaseusers', 'databases'] as const).map((of) =>
-    fc.option(creates(of), { freq: 4 }),
+  ...['alias', 'preview'].map((name) =>
+    fc.option(at({ do: 'create', of: 'databasespaces', name, spec: {} }), { freq: 2 }),
   ),
+  fc.option(at({ do: 'create', of: 'databaseclusters', name: 'orders', spec: { allowedNamespaces: EVERYBODY } }), {
+    freq: 4,
+  }),
+  ...(['databaseclusters', 'databaseusers', 'databases'] as const).map((of) => fc.option(creates(of), { freq: 4 })),
 );
 
 /** Returns the story that the seed stands for. Half of them have no faults: what goes wrong then is easiest to understand. */
