@@ -5,7 +5,7 @@ import { placeName } from '../databasespace/place.ts';
 import { type Rotation, rotationAt } from '../rotation.ts';
 import { OWNER_LABEL } from '../secrets.ts';
 import { differences, inWords, unreported } from './changes/differences.ts';
-import { UNSETTLED_MS } from './changes/unseen-changes.ts';
+import { UNSETTLED_MS } from './changes/unseen-change.ts';
 import { isOurs } from './identity.ts';
 import { recordedIn } from './login/former-secrets.ts';
 import type { ClusterStep, ClusterSubject, Credentials, SpaceSeen } from './observation.ts';

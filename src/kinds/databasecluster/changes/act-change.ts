@@ -7,7 +7,7 @@ import { type ClusterStatusPatch, isDrift } from '../present.ts';
 import type { Work } from '../work.ts';
 import { differences } from './differences.ts';
 import { isOurDoing, refuseAwaited, updateNotApplied } from './not-shown.ts';
-import { type Asked, type AskedChange, isUnseen } from './unseen-changes.ts';
+import { type Asked, type AskedChange, isUnseen } from './unseen-change.ts';
 
 /* The steps that change a cluster which exists, and is to stay. */
 

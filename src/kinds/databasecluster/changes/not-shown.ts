@@ -4,7 +4,7 @@ import { LET_GO } from '../../../kube/annotations.ts';
 import type { ClusterSubject } from '../observation.ts';
 import type { ClusterWorld } from '../world.ts';
 import { differences } from './differences.ts';
-import { type Asked, type AskedChange, UNSETTLED_MS, type Unseen } from './unseen-changes.ts';
+import { type Asked, type AskedChange, UNSETTLED_MS, type Unseen } from './unseen-change.ts';
 
 /* What is reported if the cloud accepts a change and goes on showing the cluster as before. */
 
