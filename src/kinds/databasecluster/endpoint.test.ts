@@ -1,8 +1,10 @@
-import { expect, it } from 'vitest';
-import { aCloudCluster } from '../../../test/support/builders.ts';
-import { runningBench } from '../../../test/support/kind-bench.ts';
+import { describe, expect, it } from 'vitest';
+import { aCloudCluster, aCluster } from '../../../test/support/builders.ts';
+import { kindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { FOREIGN, listAgain, observe } from '../../../test/support/observed-cluster.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
 import { unusableAddress } from './endpoint.ts';
+import type { DatabaseClusterStatus } from './schema.ts';
 
 it.each([
   ['if the first one goes down', 2, 1],
@@ -93,4 +95,55 @@ it.each([
 ])('A DatabaseCluster says which address is no address only if it cannot use %s', (_, addresses, told) => {
   const servers = addresses.map((address) => ({ address, status: 'running' }));
   expect(unusableAddress({ ...aCloudCluster(), servers })).toBe(told);
+});
+
+describe('observeCluster() of a cluster with several servers', () => {
+  /** A cluster with servers a to c, of which `running` run. */
+  async function servers(
+    running: string,
+    status: Partial<DatabaseClusterStatus>,
+    hosts = ['a.test', 'b.test', 'c.test'],
+    scheme = 'https',
+  ) {
+    const bench = await kindBench({ space: { serverURL: `${scheme}://{host}:{port}` } });
+    bench.simulator.deployForeign({ id: 'orders', ...FOREIGN });
+    await listAgain(bench);
+    const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    const cluster = poller.get('orders') ?? expect.unreachable();
+    const createdAt = new Date(bench.clock.now()).toISOString();
+    const addresses = [...'abc'].map((name, index) => ({ name, address: `${hosts[index]}:443` }));
+    const shown = addresses.map(({ name, address }) => ({
+      address,
+      status: running.includes(name) ? 'running' : 'pending',
+    }));
+    poller.learn('orders', { ...cluster, servers: shown }, bench.clock.monotonic() + 1);
+    const given = aCluster().owned().with({ managementPolicy: 'Observe' });
+    const seen = await observe(bench, given.withStatus({ createdAt, ...status }));
+    return seen.space === 'seen' ? seen.endpoint : undefined;
+  }
+
+  it.each<[string, string, Partial<DatabaseClusterStatus>, string | undefined]>([
+    ['begins with the first that runs', 'bc', {}, 'https://b.test:443'],
+    ['stays with the one it has while that runs', 'abc', { endpoint: 'https://c.test:443' }, 'https://c.test:443'],
+    ['leaves one that does not run', 'bc', { endpoint: 'https://a.test:443' }, 'https://b.test:443'],
+    ['leaves one that no longer exists', 'bc', { endpoint: 'https://x.test:443' }, 'https://b.test:443'],
+    ['has none while none runs', '', { endpoint: 'https://a.test:443' }, undefined],
+    [
+      'starts over at another cluster of the same id',
+      'abc',
+      { endpoint: 'https://c.test:443', createdAt: '2020-01-01T00:00:00.000Z' },
+      'https://a.test:443',
+    ],
+  ])('%s', async (_what, running, status, endpoint) => {
+    expect(await servers(running, status)).toBe(endpoint);
+  });
+
+  it('passes over one that no login may be sent to, unless no other runs', async () => {
+    const of = (running: string, endpoint?: string) =>
+      // Without TLS, logins are sent to this host only.
+      servers(running, { endpoint }, ['a.test', 'localhost', '127.0.0.1'], 'http');
+    expect(await of('abc')).toBe('http://localhost:443');
+    expect(await of('abc', 'http://127.0.0.1:443')).toBe('http://127.0.0.1:443');
+    await expect(of('a')).rejects.toThrow('"http://a.test:443" is not https');
+  });
 });

@@ -44,3 +44,19 @@ describe('A change of a DatabaseCluster for which an API token is wrong', () => 
     expect(bench.ready()).toBe('False AccessDenied');
   });
 });
+
+it('A DatabaseCluster names the Secrets of its space if the token is refused', async () => {
+  const bench = await runningBench();
+  bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'errorBefore', status: 401 });
+  await bench.edit({ storageSizeGB: 200 });
+  await bench.pass();
+  expect(bench.ready()).toBe('Unknown CloudUnreachable');
+  expect(bench.told.at(-1)).toContain('though it was exchanged a moment ago');
+  await bench.clock.advance(130_000);
+  await bench.pass();
+  expect(bench.ready()).toBe('False CredentialsInvalid');
+  expect(bench.told.at(-1)).toMatch(
+    /API tokens of DatabaseSpace "production", in the Secrets "cloud-read", "cloud-write", "cloud-admin"$/,
+  );
+  expect(bench.status().lastError).toMatchObject({ operation: 'update', httpStatus: 401 });
+});

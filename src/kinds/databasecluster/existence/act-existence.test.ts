@@ -1,9 +1,16 @@
 import { afterEach, describe, expect, it, test, vi } from 'vitest';
 import { aCluster } from '../../../../test/support/builders.ts';
-import { type KindBench, kindBench } from '../../../../test/support/kind-bench.ts';
+import { expectOneWorkingLogin, type KindBench, kindBench } from '../../../../test/support/kind-bench.ts';
+import { addressOf } from '../../../../test/support/simulator.ts';
 import { CloudClient } from '../../../cloud/client.ts';
+import type { Dialect } from '../../../simulator/dialect.ts';
 import type { Simulator } from '../../../simulator/interface.ts';
 import { observeCluster } from '../observe.ts';
+
+const PROVISION = { provisionMs: [20_000, 20_000] } as const;
+
+const isServerCall = (call: string) => call.startsWith('server ');
+const count = (bench: KindBench, call: string) => bench.calls.filter((other) => other === call).length;
 
 test('A process remembers what the cloud created for an object until the status records it', async () => {
   const bench = await kindBench();
@@ -53,5 +60,170 @@ describe('A cloud that answers a deploy at once with a running cluster, and with
   it('need not answer that: the cluster is ours all the same', async () => {
     const bench = await deployed({ match: { operation: 'get' }, effect: 'errorBefore', status: 503, times: 1 });
     expect([bench.status().createdAt, bench.simulator.count('deploy')]).toEqual(['unknown', 1]);
+  });
+});
+
+describe('A DatabaseCluster', () => {
+  it.each<Dialect>(['document', 'field'])(
+    'is deployed and secured with as few calls as possible (%s)',
+    async (dialect) => {
+      const bench = await kindBench({ dialect, knobs: PROVISION });
+      await bench.until('True Running');
+      expect(count(bench, 'deploy')).toBe(1);
+      expect(bench.calls.filter(isServerCall)).toEqual([
+        'server signIn',
+        'server updateUser',
+        'server signIn',
+        'server signIn',
+      ]);
+      expectOneWorkingLogin(bench);
+      expect(bench.status()).toMatchObject({
+        state: 'running',
+        endpoint: `https://${addressOf(bench.simulator, 'orders')}`,
+      });
+      expect(bench.status().operation).toBeUndefined();
+    },
+  );
+
+  it.each(['lostAnswer', 'reset', 'truncated'] as const)(
+    'is deployed once even if the answer is %s',
+    async (effect) => {
+      const bench = await kindBench({ knobs: PROVISION });
+      bench.simulator.faults.add({ match: { operation: 'deploy' }, effect, times: 1 });
+      await bench.until('True Running');
+      expectOneWorkingLogin(bench);
+    },
+  );
+
+  it.each(['lostAnswer', 'reset'] as const)(
+    'is deployed once even if the process ends with the answer %s',
+    async (effect) => {
+      const bench = await kindBench({ knobs: PROVISION });
+      bench.simulator.faults.add({ match: { operation: 'deploy' }, effect, times: 1 });
+      await bench.pass();
+      await bench.pass();
+      await bench.restart();
+      await bench.until('True Running');
+      expectOneWorkingLogin(bench);
+    },
+  );
+
+  it('is deployed once even if the answer was not recorded', async () => {
+    const bench = await kindBench({ knobs: PROVISION });
+    await bench.pass();
+    bench.crashAt({ verb: 'patch', plural: 'databaseclusters', when: 'before' });
+    await expect(bench.pass()).rejects.toThrow('ends here');
+    await bench.restart();
+    await bench.until('True Running');
+    expect(count(bench, 'deploy')).toBe(1);
+  });
+
+  it('does not treat a cluster as its own that appeared between the look and the call', async () => {
+    const bench = await kindBench();
+    await bench.pass();
+    bench.simulator.deployForeign({ id: 'orders', storageSizeGB: 100, machineType: 'c2d-highcpu-4', version: '3.5.0' });
+    await bench.until('False ClusterIDInUse');
+    expect(bench.status().createdAt).toBeUndefined();
+    expect(bench.secret()).toBeUndefined();
+  });
+
+  it('is not cloned if a cluster appeared between the look and the call', async () => {
+    const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' } } });
+    const properties = { storageSizeGB: 100, machineType: 'c2d-highcpu-4', version: '3.5.0' };
+    bench.simulator.deployForeign({ id: 'source', ...properties });
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.pass();
+    bench.simulator.deployForeign({ id: 'orders', ...properties });
+    await bench.until('False ClusterIDInUse');
+    expect(count(bench, 'clone')).toBe(0);
+  });
+
+  it('is not cloned from another cluster that has taken the id of its source since the look', async () => {
+    const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' } } });
+    bench.simulator.deployForeign({ id: 'source' });
+    const { poller } = bench.world().connections.get('shop/production') ?? {};
+    await poller?.refresh();
+    await bench.pass();
+    bench.simulator.replaceCluster('source');
+    await bench.pass();
+    expect([bench.ready(), count(bench, 'clone')]).toEqual(['Unknown WaitingForSource', 0]);
+  });
+
+  it.each([400, 403])(
+    'does not treat a cluster as its own after its deploy was refused with %i and a restart',
+    async (status) => {
+      const bench = await kindBench();
+      bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'errorBefore', status });
+      await bench.pass();
+      await bench.pass();
+      const once = count(bench, 'deploy');
+      const refused = bench.ready();
+      expect(refused).toMatch(/^False /);
+      expect(bench.status().operation).toBeUndefined();
+      // It is tried again without any change that people see.
+      for (let pass = 0; pass < 4; pass++) {
+        await bench.pass();
+        expect(bench.ready()).toBe(refused);
+      }
+      expect(count(bench, 'deploy')).toBe(3 * once);
+      bench.simulator.faults.clear();
+      bench.simulator.deployForeign({
+        id: 'orders',
+        storageSizeGB: 100,
+        machineType: 'c2d-highcpu-4',
+        version: '3.5.0',
+      });
+      await bench.restart();
+      await bench.until('False ClusterIDInUse');
+      expect(bench.status().createdAt).toBeUndefined();
+    },
+  );
+
+  it('does not treat an older cluster as its own after a lost answer', async () => {
+    const bench = await kindBench();
+    await bench.pass();
+    bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'reset', times: 1 });
+    await bench.pass();
+    await bench.clock.advance(1000);
+    bench.simulator.deployForeign({ id: 'orders', region: 'us-east1' });
+    await bench.until('False ClusterIDInUse');
+  });
+
+  it('recognizes its cluster when the id is in use after a lost answer', async () => {
+    const bench = await kindBench();
+    await bench.pass();
+    const { faults } = bench.simulator;
+    faults.add({ match: { operation: 'deploy' }, effect: 'lostAnswer', times: 1 });
+    faults.add({ match: { operation: 'get' }, effect: 'errorBefore', status: 404, times: 1 });
+    await bench.until('True Running');
+    expect(count(bench, 'deploy')).toBe(2);
+    expectOneWorkingLogin(bench);
+  });
+
+  it('goes to the new id when the cloud refused the old one', async () => {
+    const bench = await kindBench();
+    bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'errorBefore', status: 400, times: 1 });
+    await bench.pass();
+    await bench.pass();
+    expect(bench.ready()).toBe('False RefusedByCloud');
+    await bench.edit({ clusterID: 'orders-eu' });
+    await bench.until('True Running');
+    expect(bench.simulator.count('deploy', 'orders'), 'the refused one').toBe(1);
+    expect(bench.status().clusterID).toBe('orders-eu');
+  });
+
+  it('is cloned, and gets the backup settings that cannot be part of the request for a clone', async () => {
+    const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' }, backup: { frequency: 'hourly' } } });
+    bench.simulator.deployForeign({
+      id: 'source',
+      storageSizeGB: 100,
+      machineType: 'c2d-highcpu-4',
+      version: '3.5.0',
+      provider: 'gcp',
+      region: 'europe-west2',
+    });
+    await bench.until('True Running');
+    expect([count(bench, 'clone'), count(bench, 'deploy'), count(bench, 'update')]).toEqual([1, 0, 1]);
+    expect(bench.status().backup).toEqual({ frequency: 'hourly', retentionDays: 7 });
   });
 });

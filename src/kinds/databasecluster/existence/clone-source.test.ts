@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { aCluster, type ClusterBuilder } from '../../../../test/support/builders.ts';
+import { aCluster, aSpace, type ClusterBuilder } from '../../../../test/support/builders.ts';
 import { kindBench } from '../../../../test/support/kind-bench.ts';
+import { FOREIGN, listAgain, observe } from '../../../../test/support/observed-cluster.ts';
+import { placesOf } from '../../../../test/support/places.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { SpaceSeen } from '../observation.ts';
-import { observeCluster } from '../observe.ts';
 import type { ClusterWorld } from '../world.ts';
 
 const { signal } = new AbortController();
-const FOREIGN = { provider: 'gcp', region: 'europe-west2', storageSizeGB: 100, version: '3.5.0' } as const;
 
 type Builders = Readonly<Record<string, ClusterBuilder>>;
 
@@ -25,7 +25,6 @@ async function aPlace() {
   const connection = bench.world().connections.get('shop/production');
   await connection?.poller.refresh();
   const createdAt = new Date(bench.clock.now()).toISOString();
-  const world = bench.world();
   return {
     bench,
     /** The object that has this cluster. */
@@ -46,7 +45,7 @@ async function aPlace() {
       );
       const keys = [...objects.keys()] as `${string}/${string}`[];
       const known = { cluster: (key: string) => objects.get(key), claimants: () => keys };
-      const seen = await observeCluster({ ...world, ...known, ...changes }, clone.subject, signal);
+      const seen = await observe(bench, clone, { ...known, ...changes });
       return (seen as SpaceSeen).cloneSource;
     },
   };
@@ -107,7 +106,7 @@ describe('A clone of a cluster whose login is about to change', () => {
         key: 'shop/source' as const,
         metadata: { ...due.subject.metadata, ...metadata },
       };
-      const { clones } = (await observeCluster({ ...bench.world(), ...known }, subject, signal)) as SpaceSeen;
+      const { clones } = (await observe(bench, { subject }, known)) as SpaceSeen;
       return [clones?.length, (await seen(announced, { source: due }, { clock }))?.is];
     };
     expect(await seen(announced, { source: due })).toMatchObject({ is: 'waiting' });
@@ -222,5 +221,156 @@ describe('A clone whose source has other properties than its spec, which never c
     await bench.world().connections.get('shop/production')?.poller.refresh();
     await bench.until('True Running');
     expect(bench.calls).toContain('clone');
+  });
+});
+
+describe('observeCluster() looks for the source of a clone and', () => {
+  const clone = aCluster().with({ cloneFrom: { clusterRef: { name: 'source' } } });
+  /** The DatabaseCluster `source`, with a cluster in the cloud. */
+  async function withSource(change: (source: ClusterBuilder) => ClusterBuilder = (source) => source) {
+    const bench = await kindBench();
+    bench.simulator.deployForeign({ id: 'source', ...FOREIGN });
+    await listAgain(bench);
+    const createdAt = new Date(bench.clock.now()).toISOString();
+    const { metadata, spec, status } = change(
+      aCluster().healthy().withStatus({ clusterID: 'source', createdAt }),
+    ).subject;
+    const source = { apiVersion: '', kind: 'DatabaseCluster', metadata, spec, status };
+    return { bench, known: { cluster: () => source } };
+  }
+
+  it('takes the id of one that exists', async () => {
+    const { bench } = await withSource();
+    const byID = aCluster().with({ cloneFrom: { clusterID: 'source' } });
+    expect(await observe(bench, byID)).toMatchObject({ cloneSource: { is: 'known', id: 'source' } });
+    bench.simulator.vanish('source');
+    await listAgain(bench);
+    expect(await observe(bench, byID)).toMatchObject({ cloneSource: { is: 'waiting' } });
+  });
+
+  it('takes the cluster of a DatabaseCluster', async () => {
+    const { bench, known } = await withSource();
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'known', id: 'source' } });
+  });
+
+  describe('by its id, if the DatabaseCluster that has it is in another namespace,', () => {
+    const byID = aCluster().with({ cloneFrom: { clusterID: 'source' } });
+    const theirs = async (change: (source: ClusterBuilder) => ClusterBuilder = (source) => source) => {
+      const { bench, known } = await withSource(change);
+      const source = known.cluster();
+      const elsewhere = { ...source, metadata: { ...source.metadata, namespace: 'bank', name: 'vault', uid: 'other' } };
+      const namespaceLabels = async () => ({ team: 'shop' });
+      return observe(bench, byID, { cluster: () => elsewhere, claimants: () => ['bank/vault'], namespaceLabels });
+    };
+
+    it('takes it only if that DatabaseCluster admits this namespace', async () => {
+      expect(await theirs()).toMatchObject({ cloneSource: { is: 'unusable', reason: 'ClusterNotAllowed' } });
+      const selector = { matchLabels: { team: 'shop' } };
+      for (const allowedNamespaces of [{ from: 'All' }, { from: 'Selector', selector }] as const) {
+        const seen = await theirs((source) => source.with({ allowedNamespaces }));
+        expect(seen).toMatchObject({ cloneSource: { is: 'known', id: 'source' } });
+      }
+      const allowedNamespaces = { from: 'Selector', selector: { matchLabels: { team: 'bank' } } } as const;
+      const message = expect.stringContaining("have it labelled as that one's allowedNamespaces asks");
+      expect(await theirs((source) => source.with({ allowedNamespaces }))).toMatchObject({ cloneSource: { message } });
+    });
+
+    it('does not take it if that DatabaseCluster may just have deployed it, and does not admit this namespace', async () => {
+      const deploys = (source: ClusterBuilder) => source.with({ clusterID: 'source' }).announced('Deploy', 'source');
+      const seen = await theirs((source) => deploys(source.withStatus({ clusterID: undefined, createdAt: undefined })));
+      expect(seen).toMatchObject({ cloneSource: { is: 'unusable', reason: 'ClusterNotAllowed' } });
+    });
+
+    it('does not ask whether it is admitted once the clone exists', async () => {
+      const selector = { matchLabels: { team: 'shop' } };
+      const { bench, known } = await withSource((source) =>
+        source.with({ allowedNamespaces: { from: 'Selector', selector } }),
+      );
+      const source = known.cluster();
+      const elsewhere = { ...source, metadata: { ...source.metadata, namespace: 'bank', name: 'vault', uid: 'other' } };
+      bench.simulator.deployForeign({ id: 'orders', ...FOREIGN });
+      await bench.world().connections.get('shop/production')?.poller.refresh();
+      const seen = observe(bench, byID, {
+        cluster: () => elsewhere,
+        claimants: (_space, id) => (id === 'source' ? ['bank/vault'] : []),
+        namespaceLabels: () => Promise.reject(new Error('Namespaces cannot be read now')),
+      });
+      expect(await seen).toMatchObject({ cluster: { id: 'orders' }, cloneSource: undefined });
+    });
+
+    it('takes it if that DatabaseCluster has another cluster, or only wants this one', async () => {
+      for (const createdAt of ['2020-01-01T00:00:00.000Z', undefined]) {
+        const seen = await theirs((source) =>
+          source.with({ clusterID: 'source' }).withStatus({ clusterID: undefined, createdAt }),
+        );
+        expect(seen).toMatchObject({ cloneSource: { is: 'known' } });
+      }
+    });
+  });
+
+  it.each([{ clusterRef: { name: 'orders' } }, { clusterID: 'orders' }])(
+    'says for %j, which is the object itself, that a cluster cannot be cloned from itself',
+    async (cloneFrom) => {
+      const { bench } = await withSource();
+      expect(await observe(bench, aCluster().with({ cloneFrom }))).toMatchObject({
+        cloneSource: { is: 'unusable', reason: 'InvalidSpec', message: expect.stringContaining('another source') },
+      });
+    },
+  );
+
+  it('waits until the DatabaseCluster has a cluster', async () => {
+    const { bench, known } = await withSource((source) => source.withStatus({ clusterID: undefined }));
+    expect(await observe(bench, clone)).toMatchObject({ cloneSource: { is: 'waiting' } });
+    const message = 'Waiting for DatabaseCluster "source", which is to be cloned, to run or to be suspended';
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting', message } });
+  });
+
+  it('says that there is none, and which one may be meant', async () => {
+    const { bench } = await withSource();
+    const seen = async (cloneFrom: object, others: readonly string[] = []) => {
+      const clusterKeys = () => ['shop/orders', ...others];
+      const { cloneSource } = (await observe(bench, aCluster().with({ cloneFrom }), { clusterKeys })) as SpaceSeen;
+      return cloneSource;
+    };
+    const byName = { clusterRef: { name: 'order' } };
+    const waiting =
+      'Waiting for DatabaseCluster "order", which is to be cloned: create it, or check cloneFrom.clusterRef';
+    // Never the object itself.
+    expect(await seen(byName)).toEqual({ is: 'waiting', message: waiting });
+    expect(await seen(byName, ['shop/border'])).toEqual({
+      is: 'waiting',
+      message: `${waiting} (did you mean "border"?)`,
+    });
+    expect(await seen({ clusterID: 'sorce' })).toMatchObject({
+      message: expect.stringMatching(/, which is to be cloned: create it there, or check cloneFrom.clusterID$/),
+    });
+  });
+
+  it('waits while the cluster is changing state', async () => {
+    const { bench, known } = await withSource();
+    bench.simulator.setKnobs({ suspendMs: [60_000, 60_000] });
+    await bench.world().connections.get('shop/production')?.client.suspend('source', signal);
+    await listAgain(bench);
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
+  });
+
+  it('accepts no cluster that has replaced that of the DatabaseCluster', async () => {
+    const { bench, known } = await withSource((source) => source.withStatus({ createdAt: '2020-01-01T00:00:00.000Z' }));
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
+  });
+
+  it('accepts no cluster of the same id in another space', async () => {
+    const { bench, known } = await withSource((source) => source.with({ spaceRef: { name: 'staging' } }));
+    const { spec } = aSpace().subject;
+    const places = (spaceID: string) => placesOf({ 'shop/production': spec, 'shop/staging': { ...spec, spaceID } });
+    const seen = (there: string) => observe(bench, clone, { ...known, places: places(there) });
+    expect(await seen('staging')).toMatchObject({ cloneSource: { is: 'unusable', reason: 'CloneSourceElsewhere' } });
+    // Another DatabaseSpace for the same place, which is not connected.
+    expect(await seen('production')).toMatchObject({ cloneSource: { is: 'known' } });
+  });
+
+  it('waits for one whose DatabaseSpace does not exist, as nobody knows where that is', async () => {
+    const { bench, known } = await withSource((source) => source.with({ spaceRef: { name: 'staging' } }));
+    expect(await observe(bench, clone, known)).toMatchObject({ cloneSource: { is: 'waiting' } });
   });
 });
