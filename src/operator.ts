@@ -57,7 +57,7 @@ export function createOperator(given: OperatorDependencies): Operator {
     api: fencedApi(given.api, fence),
     transport: (ca) => fencedTransport(given.transport(ca), fence),
   };
-  const { spaces, inSpaces, sharded, connections, eventsWritten } = createControllers(fenced, informers, {
+  const { spaces, inSpaces, sharded, connections, shutDownEvents } = createControllers(fenced, informers, {
     gateOf: (kind) => acting.share?.gateOf(kind),
     actsSinceMs: (kind, key) => acting.share?.actsSinceMs(kind, key) ?? leadingSinceMs,
   });
@@ -91,10 +91,10 @@ export function createOperator(given: OperatorDependencies): Operator {
       // A process that may no longer change anything has nothing to finish.
       if (fence() === undefined) await Promise.race([working, sleep(clock, DRAIN_MS, kill.signal)]);
       // They need the Lease, too. But whoever waits for it must not wait for long.
-      await Promise.race([eventsWritten(), sleep(clock, EVENTS_MS, kill.signal)]);
+      await Promise.race([shutDownEvents(), sleep(clock, EVENTS_MS, kill.signal)]);
     } finally {
       // Even if a controller failed: Events that are tried again would keep the process.
-      void eventsWritten();
+      void shutDownEvents();
       kill.abort();
       leading = false;
     }

@@ -33,8 +33,8 @@ export interface Controllers {
   readonly inSpaces: readonly AnyController[];
   readonly sharded: ShardedControllers;
   readonly connections: SpaceConnections;
-  /** Resolves when all Events that passes have recorded so far are written, or have failed; from now on none is tried again. */
-  eventsWritten(): Promise<void>;
+  /** From now on no Event is sent again. Resolves when all that passes have recorded so far are written, or have failed. */
+  shutDownEvents(): Promise<void>;
 }
 
 /** How many objects are notified in one go, of possibly thousands. */
@@ -105,7 +105,7 @@ export function createControllers(
     inSpaces: [clusters, users, databases],
     sharded: { spaces, clusters, users, databases },
     connections,
-    eventsWritten: () => wiring.eventsWritten(),
+    shutDownEvents: () => wiring.shutDownEvents(),
   };
 }
 

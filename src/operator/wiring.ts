@@ -106,9 +106,9 @@ export class Wiring {
     return controller;
   }
 
-  /** Resolves when all Events that passes have recorded so far are written, or have failed; from now on none is tried again. */
-  eventsWritten(): Promise<void> {
-    return this.#recorder.written();
+  /** From now on no Event is sent again. Resolves when all that passes have recorded so far are written, or have failed. */
+  shutDownEvents(): Promise<void> {
+    return this.#recorder.shutDown();
   }
 
   /** Queues every object that refers to this. */

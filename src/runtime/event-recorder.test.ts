@@ -264,11 +264,11 @@ test.each([
   expect([sent(), failures]).toEqual([requests, [{ error, object: anObject() }]]);
 });
 
-test('EventRecorder sends nothing again once it is asked to end', async () => {
+test('EventRecorder sends nothing again once it is shut down', async () => {
   const { record, recorder, api, failures } = aRecorder();
   const sent = failing(api, LOST);
   await record('True', 'Running');
   await record('True', 'Running', anObject('b'));
-  await recorder.written();
+  await recorder.shutDown();
   expect([sent(), failures.length]).toEqual([3, 2]);
 });

@@ -19,8 +19,8 @@ import { untilArrived } from '../kube/retry.ts';
 export interface EventRecorder {
   /** Records what Ready has become or, `besides`, something else with Events of its own. Returns at once; a failed write is only logged. */
   record(object: KubeObject, ready: EventReport, besides?: boolean): void;
-  /** Resolves when all that was recorded so far is written, or has failed. From now on nothing is sent again. */
-  written(): Promise<void>;
+  /** From now on nothing is sent again. Resolves when all that was recorded so far is written, or has failed. */
+  shutDown(): Promise<void>;
 }
 
 export interface EventRecorderOptions {
@@ -48,7 +48,7 @@ export function createEventRecorder({ api, clock, random, instance, onFailure }:
   let last = Promise.resolve();
 
   return {
-    written() {
+    shutDown() {
       end.abort();
       return last;
     },
