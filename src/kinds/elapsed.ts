@@ -1,12 +1,10 @@
 import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
-
-/** What is not there for so short a time is no news about an object that is Ready: it may be on its way, or just be replaced. */
-export const NO_NEWS_MS = 5_000;
+import { PASSING_MS } from '../runtime/kind.ts';
 
 /** For a decision about what has not been there for so long: some tools replace an object by deleting it and creating it again. */
 export function missingFor(forMs: number) {
-  return forMs < NO_NEWS_MS
-    ? ({ mayPass: true, requeueAfterMs: NO_NEWS_MS - forMs } as const)
+  return forMs < PASSING_MS
+    ? ({ mayPass: true, requeueAfterMs: PASSING_MS - forMs } as const)
     : ({ retry: 'slowly' } as const);
 }
 

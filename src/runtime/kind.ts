@@ -38,6 +38,9 @@ export interface Subject<Spec, Status> {
 /** Fields to write. Null removes a field; fields not named stay. */
 export type StatusPatch<Status> = { readonly [Field in keyof Status]?: Status[Field] | null };
 
+/** What fails for so short a time is no news about an object that is Ready: a single call may fail, or be slow. */
+export const PASSING_MS = 5_000;
+
 /** What `decide` returns: everything that a pass will do and report. */
 export interface Decision<Status, Step> {
   /** All conditions that hold now, Ready first. 'keep' leaves the conditions as they are: nothing new was learned. */
@@ -51,7 +54,7 @@ export interface Decision<Status, Step> {
   readonly hold?: boolean;
   /** The object is being deleted, and after the steps nothing of ours is left outside: the finalizer is removed. */
   readonly release?: boolean;
-  /** The conditions follow from a look that failed. As that may pass, an object that is Ready stays Ready for some seconds. */
+  /** The conditions follow from a look that failed. As that may pass, an object that is Ready stays Ready for `PASSING_MS`. */
   readonly mayPass?: boolean;
   /** An earlier act's failure that still holds: it is reported, and the act is not repeated yet. */
   readonly stands?: Failure | undefined;

@@ -17,10 +17,8 @@ import { retryOnConflict } from '../kube/retry.ts';
 import { statusOf, statusPatch } from '../kube/status-patch.ts';
 import { failed, invalidSpec, isReady, OBSERVING, particulars, reconciling } from '../kube/summary.ts';
 import { droppedFrom, refusedWith, type Untold } from '../kube/untold.ts';
-import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
+import { type Decision, type Kind, PASSING_MS, type StatusBase, type StatusPatch, type Subject } from './kind.ts';
 
-/** A single failed call, such as one hourly check of a login, is no news about an object that is Ready; nor is a slow one. */
-const PASSING_MS = 5_000;
 /** Attempts to write what an act has brought about while somebody else is always faster. */
 const MAX_WRITES_OF_FACTS = 5;
 

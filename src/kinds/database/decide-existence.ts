@@ -1,7 +1,7 @@
 import { failing, reconciling, stalled } from '../../kube/summary.ts';
+import { PASSING_MS } from '../../runtime/kind.ts';
 import { ABSENT_MS } from '../absent.ts';
 import { isTriedAgain } from '../attempts.ts';
-import { NO_NEWS_MS } from '../elapsed.ts';
 import type { Absence } from './absences.ts';
 import {
   DATABASE_EXISTS,
@@ -70,7 +70,7 @@ function missed(subject: DatabaseSubject, seen: DatabaseSeen, absence: Absence):
   const message = `${missedWords(seen, absence)} it counts as deleted, and is created again, empty`;
   return {
     conditions: [...failing('NotFound', message), ...asBefore(subject)],
-    mayPass: absence.forMs < NO_NEWS_MS,
+    mayPass: absence.forMs < PASSING_MS,
     requeueAfterMs: absence.againInMs,
   };
 }
