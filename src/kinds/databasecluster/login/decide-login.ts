@@ -8,7 +8,7 @@ import { PASS } from '../../../kube/failure.ts';
 import { failing, particulars, reconciling, retrying, stalled } from '../../../kube/summary.ts';
 import { rotationNow, untilRotation } from '../../rotation.ts';
 import { earlier } from '../../verification.ts';
-import { changeOf, isChangeUnseen, needsPerson, settled } from '../changes/decide-state.ts';
+import { changeOf, isChangeUnseen, settled } from '../changes/decide-change.ts';
 import { adminSecretName } from '../identity.ts';
 import type { ClusterStep, ClusterSubject, LoginObservation, SpaceSeen, TriedLogin } from '../observation.ts';
 import {
@@ -23,7 +23,7 @@ import {
 } from '../present.ts';
 import { CLONE_LOOK_MS, clonesInWords } from './clones.ts';
 import { secretTakenWords } from './secret-taken.ts';
-import { whatIsWrong } from './wrong-login.ts';
+import { needsPerson, whatIsWrong } from './wrong-login.ts';
 
 /**
  * The last rule, for a cluster that runs: its login, then what it should look like, and then it is Ready. Whatever the cloud

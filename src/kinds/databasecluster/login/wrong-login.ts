@@ -24,6 +24,12 @@ export function whatIsWrong(subject: ClusterSubject, endpoint: string, login: Tr
   return powerless !== undefined && isLast ? lacksRights(login, powerless) : undefined;
 }
 
+/** Whether no password may or can be replaced. That lasts until a person mends it, so nothing waits for it. */
+export function needsPerson(login: TriedLogin): boolean {
+  const isPowerless = login.powerless !== undefined && login.factoryAlive !== true;
+  return isPowerless || login.managedBy !== undefined || login.acceptsAny === true;
+}
+
 function wrong(reason: string, message: string, known: Partial<WrongLogin> = {}): WrongLogin {
   const available: ConditionUpdate = { type: 'Available', status: 'False', reason, message };
   const secured: ConditionUpdate = { type: 'CredentialsSecured', status: 'False', reason, message };
