@@ -62,6 +62,6 @@ export async function refuseAnothersLogin(work: Work, known: KnownLogins, login:
 }
 
 /** Asks the cloud whether the id is free. If not, the next pass sees whose it is. */
-export async function isFree({ world, connection, signal }: Work, id: string): Promise<boolean> {
-  return (await askFor(world, connection, id, signal)) === undefined;
+export async function isFree(work: Work, id: string): Promise<boolean> {
+  return (await askFor(work, id)) === undefined;
 }

@@ -4,9 +4,8 @@ import { renameOrUpdate, suspendOrResume } from './changes/act-change.ts';
 import { clone, deploy, destroy } from './existence/act-existence.ts';
 import { spaceKeyOf } from './identity.ts';
 import { deleteSecret, preparePassword, promotePassword, putPassword, retireSecret } from './login/act-login.ts';
-import type { ClusterStep, ClusterSubject } from './observation.ts';
-import type { ClusterStatusPatch } from './present.ts';
-import type { Work } from './work.ts';
+import type { ClusterStatusPatch, ClusterStep, ClusterSubject } from './observation.ts';
+import type { StepWork } from './work.ts';
 import type { ClusterWorld } from './world.ts';
 
 /** Carries out one step. */
@@ -15,7 +14,7 @@ export async function actOnCluster(
   subject: ClusterSubject,
   step: ClusterStep,
   signal: AbortSignal,
-  keep: Work['keep'],
+  keep: StepWork['keep'],
 ): Promise<ClusterStatusPatch | undefined> {
   const local = { world, subject, signal };
   if (step.do === 'DeleteSecret') return deleteSecret(local);
@@ -28,7 +27,7 @@ export async function actOnCluster(
   const { place } = subject.status;
   if (connection === undefined || (place !== undefined && !isSamePlace(place, connection.place)))
     throw new TransientError('WaitingForSpace', 'The DatabaseSpace changed meanwhile: Mooring checks it again');
-  const work: Work = { ...local, connection, keep };
+  const work: StepWork = { ...local, connection, keep };
   switch (step.do) {
     case 'Deploy':
       return deploy(work, step);

@@ -7,10 +7,9 @@ import { isFromOperation } from './existence/decide-existence.ts';
 import { createdAtOf, currentID, desiredID, identityOf, isFormer, isOurs, owns } from './identity.ts';
 import { CLONE_LOOK_MS, clonesInWords } from './login/clones.ts';
 import { decideLoginAlone } from './login/decide-login.ts';
-import type { ClusterObservation, ClusterStep, ClusterSubject, SpaceSeen } from './observation.ts';
+import type { ClusterDecision, ClusterObservation, ClusterStep, ClusterSubject, SpaceSeen } from './observation.ts';
 import {
   bringing,
-  type ClusterDecision,
   clusterConditions,
   driftOf,
   shown,

@@ -17,8 +17,7 @@ import { decideCluster, RULES } from './decide.ts';
 import { decideClaim } from './existence/decide-claim.ts';
 import { decideExistence } from './existence/decide-existence.ts';
 import { decideLogin } from './login/decide-login.ts';
-import type { ClusterObservation, ClusterSubject, LoginObservation } from './observation.ts';
-import type { ClusterDecision } from './present.ts';
+import type { ClusterDecision, ClusterObservation, ClusterSubject, LoginObservation } from './observation.ts';
 
 const healthy = aCluster().healthy();
 /** Something is wrong for every rule at once. */

@@ -9,8 +9,8 @@ import { decideExistence } from './existence/decide-existence.ts';
 import { createdAtOf, isOurs, NO_CREATION_TIME } from './identity.ts';
 import { decideLogin } from './login/decide-login.ts';
 import { decideMeanwhile } from './login/verify-alone.ts';
-import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
-import { type ClusterDecision, driftOf, type Rule, shown, unobserved } from './present.ts';
+import type { ClusterDecision, ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
+import { driftOf, type Rule, shown, unobserved } from './present.ts';
 
 /**
  * The first answer wins. The order is behaviour:

@@ -9,8 +9,7 @@ import {
   type ObservationBuilder,
 } from '../../../test/support/builders.ts';
 import { decideCluster } from './decide.ts';
-import type { ClusterObservation, ClusterStep } from './observation.ts';
-import type { ClusterDecision } from './present.ts';
+import type { ClusterDecision, ClusterObservation, ClusterStep } from './observation.ts';
 
 /** docs/lifecycle.md is what `decideCluster` says, asked for each row. `UPDATE_DOCS=1` rewrites it. */
 const DOCUMENT = new URL('../../../docs/lifecycle.md', import.meta.url);

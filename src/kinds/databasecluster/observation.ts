@@ -1,11 +1,13 @@
 import type { Cluster } from '../../cloud/schema.ts';
-import type { Subject } from '../../runtime/kind.ts';
+import type { Decision, StatusPatch, Subject } from '../../runtime/kind.ts';
 import type { Place } from '../databasespace/place.ts';
 import type { Refusal } from '../password-tries.ts';
 import type { SecretHolder } from '../secret-holder.ts';
 import type { DatabaseClusterSpec, DatabaseClusterStatus } from './schema.ts';
 
 export type ClusterSubject = Subject<DatabaseClusterSpec, DatabaseClusterStatus>;
+export type ClusterDecision = Decision<DatabaseClusterStatus, ClusterStep>;
+export type ClusterStatusPatch = StatusPatch<DatabaseClusterStatus>;
 
 /** What was seen of one cluster, without passwords. A union, so that impossible states cannot be expressed. */
 export type ClusterObservation =

@@ -8,16 +8,14 @@ import { isToFollow, moveOf } from './existence/moved.ts';
 import { currentID, mayExist, spaceKeyOf } from './identity.ts';
 import { loginMeanwhile } from './login/verify-alone.ts';
 import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
+import type { LocalWork } from './work.ts';
 import type { ClusterWorld, SpaceSeenHere } from './world.ts';
 
 type WithoutSpace = Exclude<ClusterObservation, SpaceSeen>;
 
 /** Returns the connection through which the object's cluster can be seen, or why there is none for it. */
-export async function findConnection(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  signal: AbortSignal,
-): Promise<SpaceConnection | WithoutSpace> {
+export async function findConnection(work: LocalWork): Promise<SpaceConnection | WithoutSpace> {
+  const { world, subject, signal } = work;
   const key = spaceKeyOf(subject);
   const own = subject.metadata.namespace ?? '';
   const { name, namespace = own } = subject.spec.spaceRef;
@@ -51,17 +49,16 @@ export async function findConnection(
     world.memory.waiting.forget(subject.key);
     return connection;
   }
-  return notObserved(world, subject, space, connection, signal);
+  return notObserved(work, space, connection);
 }
 
 /** The space has yet to be observed, or has a problem. */
 async function notObserved(
-  world: ClusterWorld,
-  subject: ClusterSubject,
+  work: LocalWork,
   { spec, ready }: SpaceSeenHere,
   connection: SpaceConnection | undefined,
-  signal: AbortSignal,
 ): Promise<WithoutSpace> {
+  const { world, subject } = work;
   // Names only the reason: the message may change often, and that must not write hundreds of objects.
   const starting = ready?.status === 'True';
   const known = starting ? 'this process has not listed it yet' : `its condition Ready says ${ready?.reason}`;
@@ -70,7 +67,7 @@ async function notObserved(
   const isPutOff = ready?.status === 'Unknown' && FIRST_LOOK.has(ready.reason);
   const isFirstLook = ready === undefined || starting || isPutOff;
   const untoldMs = isFirstLook ? untilTold(world, subject, connection) : undefined;
-  const login = await loginMeanwhile(world, subject, spec, connection, signal);
+  const login = await loginMeanwhile(work, spec, connection);
   return { space: 'waiting', reason: 'WaitingForSpace', message, starting, untoldMs, login };
 }
 

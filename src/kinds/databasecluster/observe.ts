@@ -17,6 +17,7 @@ import { observeLogin } from './login/observe-login.ts';
 import { observeSecret } from './login/secret-taken.ts';
 import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
 import { findConnection } from './observe-space.ts';
+import type { Work } from './work.ts';
 import type { ClusterWorld } from './world.ts';
 
 /**
@@ -32,11 +33,13 @@ export async function observeCluster(
   if (needed !== undefined) return needed;
   // An object that does not need the cloud to go does not wait for it.
   if (isGoing(subject) && !needsCloudToGo(subject.spec)) return { space: 'notNeeded' };
-  const connection = await findConnection(world, subject, signal);
+  const local = { world, subject, signal };
+  const connection = await findConnection(local);
   if ('space' in connection) return connection;
+  const work = { ...local, connection };
   const { poller } = connection;
   if (subject.lookNow) await poller.refresh();
-  const { id, cluster, lookalikes } = await findCluster(world, subject, connection, signal);
+  const { id, cluster, lookalikes } = await findCluster(work);
   const moved = moveOf(world, subject, connection.place);
   const hasFollowed = cluster !== undefined && createdAtOf(cluster) === subject.status.createdAt;
   if (moved !== undefined && !hasFollowed) return moved;
@@ -68,9 +71,9 @@ export async function observeCluster(
     isOurChange,
     endpoint,
     sourcesAddress: shownAt,
-    cloneSource: cluster === undefined ? await cloneSourceOf(world, subject, connection, signal) : undefined,
+    cloneSource: cluster === undefined ? await cloneSourceOf(work) : undefined,
   } as const;
-  const login = await loginOf(world, subject, connection, { ...seen, login: { login: 'notTried' } }, signal);
+  const login = await loginOf(work, { ...seen, login: { login: 'notTried' } });
   // A new password that is written down goes on: what is cloned waits for that.
   const isBegun = login.login === 'tried' && login.next !== 'none';
   const isToGo = isToEnd(subject) && destroys(subject.spec);
@@ -146,17 +149,11 @@ function mayLandUntilMs({ clock, memory }: ClusterWorld, subject: ClusterSubject
  * Looks at a login only if the cluster is surely ours, runs, and should; or at its Secret, if one is to be created. After any pause, what
  * signed in before it proves nothing.
  */
-async function loginOf(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  seen: SpaceSeen,
-  signal: AbortSignal,
-): Promise<SpaceSeen['login']> {
+async function loginOf(work: Work, seen: SpaceSeen): Promise<SpaceSeen['login']> {
+  const { world, subject, connection } = work;
   const { cluster, endpoint } = seen;
   const { spec, status } = subject;
-  if (isToBeCreated(subject, seen))
-    return (await observeSecret(world, subject, connection, signal)) ?? { login: 'notTried' };
+  if (isToBeCreated(subject, seen)) return (await observeSecret(work)) ?? { login: 'notTried' };
   const skip =
     cluster === undefined ||
     cluster.status !== 'running' ||
@@ -170,7 +167,7 @@ async function loginOf(
     (spec.state === 'Suspended' && status.credentials !== undefined);
   if (skip || endpoint === undefined) world.memory.looksAway(subject.key);
   if (skip) return { login: 'notTried', ...lostSecretOf(world, subject, seen) };
-  if (endpoint !== undefined) return observeLogin(world, subject, connection, endpoint, signal);
+  if (endpoint !== undefined) return observeLogin(work, endpoint);
   return { login: 'noServer', forMs: world.memory.unreachable.begin(subject, world.clock.monotonic()) };
 }
 

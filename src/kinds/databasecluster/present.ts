@@ -1,6 +1,5 @@
 import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
 import { particulars, reconciling } from '../../kube/summary.ts';
-import type { Decision, StatusPatch } from '../../runtime/kind.ts';
 import { placeName } from '../databasespace/place.ts';
 import { type Rotation, rotationAt } from '../rotation.ts';
 import { OWNER_LABEL } from '../secrets.ts';
@@ -8,11 +7,7 @@ import { differences, inWords, unreported } from './changes/differences.ts';
 import { UNSETTLED_MS } from './changes/unseen-change.ts';
 import { isOurs } from './identity.ts';
 import { recordedIn } from './login/former-secrets.ts';
-import type { ClusterStep, ClusterSubject, Credentials, SpaceSeen } from './observation.ts';
-import type { DatabaseClusterStatus } from './schema.ts';
-
-export type ClusterDecision = Decision<DatabaseClusterStatus, ClusterStep>;
-export type ClusterStatusPatch = StatusPatch<DatabaseClusterStatus>;
+import type { ClusterDecision, ClusterStatusPatch, ClusterSubject, Credentials, SpaceSeen } from './observation.ts';
 
 /** Answers one question; undefined: it does not decide, ask the next. */
 export type Rule = (subject: ClusterSubject, seen: SpaceSeen, nowMs: number) => ClusterDecision | undefined;

@@ -2,9 +2,9 @@ import { TransientError } from '../../../base/errors.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { confirm, isAsDecidedOn, isFree } from '../act-guard.ts';
-import type { ClusterStep } from '../observation.ts';
-import { type ClusterStatusPatch, isDrift } from '../present.ts';
-import type { Work } from '../work.ts';
+import type { ClusterStatusPatch, ClusterStep } from '../observation.ts';
+import { isDrift } from '../present.ts';
+import type { StepWork, Work } from '../work.ts';
 import { differences } from './differences.ts';
 import { isOurDoing, refuseAwaited, updateNotApplied } from './not-shown.ts';
 import { type Asked, type AskedChange, isUnseen } from './unseen-change.ts';
@@ -101,7 +101,7 @@ function passing(error: unknown, reason: 'Suspending' | 'Resuming' | 'Updating')
 
 /** Anything that may make the cloud accept it now makes it another change: a new spec, cluster or token. */
 export function renameOrUpdate(
-  work: Work,
+  work: StepWork,
   { patient, ...step }: Rename | Update,
 ): Promise<ClusterStatusPatch | undefined> {
   const { key, metadata, lookNow } = work.subject;
@@ -133,7 +133,7 @@ function rename(work: Work, { id, to }: Rename): Promise<ClusterStatusPatch | un
 }
 
 /** If the cloud accepts the changes but does not show them, or only in its answer, it is not asked again at once. */
-function update(work: Work, { id, changes }: Update): Promise<ClusterStatusPatch | undefined> {
+function update(work: StepWork, { id, changes }: Update): Promise<ClusterStatusPatch | undefined> {
   const { world, subject, connection, signal, keep } = work;
   const { clock, memory } = world;
   const { client, poller } = connection;

@@ -1,15 +1,7 @@
 import { desiredID } from '../identity.ts';
 import { needsPerson } from '../login/wrong-login.ts';
-import type { ClusterSubject, SpaceSeen } from '../observation.ts';
-import {
-  bringing,
-  type ClusterDecision,
-  clusterConditions,
-  factoryLoginRetired,
-  lostSecret,
-  type Rule,
-  verifiedLogin,
-} from '../present.ts';
+import type { ClusterDecision, ClusterSubject, SpaceSeen } from '../observation.ts';
+import { bringing, clusterConditions, factoryLoginRetired, lostSecret, type Rule, verifiedLogin } from '../present.ts';
 import { type Change, changeOf, isChangeUnseen, leavesAsIs, settled } from './decide-change.ts';
 
 /** How long a cluster that should be suspended is kept running if its factory login was never retired and its server is silent. */

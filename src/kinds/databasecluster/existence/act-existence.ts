@@ -6,16 +6,16 @@ import { confirm, isFree, lookAgain } from '../act-guard.ts';
 import { deployRequest } from '../changes/deploy-request.ts';
 import { refuseAwaited } from '../changes/not-shown.ts';
 import { adminSecretName, createdAtOf, identityOf, isSame, spaceKeyOf } from '../identity.ts';
-import type { ClusterStep } from '../observation.ts';
-import { type ClusterStatusPatch, shown } from '../present.ts';
-import type { Work } from '../work.ts';
+import type { ClusterStatusPatch, ClusterStep } from '../observation.ts';
+import { shown } from '../present.ts';
+import type { StepWork, Work } from '../work.ts';
 import { acceptedBackup } from './decide-existence.ts';
 import { askFor } from './find-cluster.ts';
 
 /* The steps that bring a cluster into existence, and the one that ends it. */
 
 export async function deploy(
-  work: Work,
+  work: StepWork,
   { id }: Extract<ClusterStep, { do: 'Deploy' }>,
 ): Promise<ClusterStatusPatch | undefined> {
   await refuseUnknownVersion(work);
@@ -26,7 +26,7 @@ export async function deploy(
 }
 
 /** Does not judge a deploy whose answer may be lost, as the cloud then took the version. */
-async function refuseUnknownVersion(work: Work): Promise<void> {
+async function refuseUnknownVersion(work: StepWork): Promise<void> {
   const { world, subject, keep } = work;
   const { key, spec, status } = subject;
   if (status.operation === undefined || !world.memory.attempts.neverMade(key, status.operation)) return;
@@ -60,7 +60,7 @@ async function versionsWithout({ world, subject, connection, signal }: Work): Pr
  * the cluster that was decided about: the clone of another one would have somebody else's data.
  */
 export async function clone(
-  work: Work,
+  work: StepWork,
   { id, source, createdAt }: Extract<ClusterStep, { do: 'Clone' }>,
 ): Promise<ClusterStatusPatch> {
   const { world, subject, connection, signal } = work;
@@ -81,7 +81,7 @@ export async function clone(
  * the next pass looks. A refusal removes what was written down: a cluster that gets the id later is somebody else's, and a
  * later process could not tell.
  */
-async function create(work: Work, id: string, call: () => Promise<Cluster>): Promise<ClusterStatusPatch> {
+async function create(work: StepWork, id: string, call: () => Promise<Cluster>): Promise<ClusterStatusPatch> {
   const { world, subject, connection, keep } = work;
   const { operation } = subject.status;
   if (operation === undefined) throw new Error(`Creating cluster "${id}" was not written down first`);
@@ -127,8 +127,8 @@ async function withCreationTime({ connection, signal }: Work, answered: Cluster)
  * The id is in use: by somebody else's cluster, or by one from an earlier attempt whose answer was lost. The next pass compares.
  * If there is none, the cloud's own words matter: how it refuses a second free cluster, say, is not documented.
  */
-async function taken({ world, connection, signal }: Work, id: string, refusal: ApiError): Promise<ClusterStatusPatch> {
-  const cluster = await askFor(world, connection, id, signal);
+async function taken(work: Work, id: string, refusal: ApiError): Promise<ClusterStatusPatch> {
+  const cluster = await askFor(work, id);
   if (cluster === undefined) {
     throw new TransientError(
       'ClusterIDInUse',

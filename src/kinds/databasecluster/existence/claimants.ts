@@ -21,7 +21,7 @@ export function claims(cluster: ClusterRecord): boolean {
  * Whether a wish for an id made through a DatabaseSpace counts for `own`, which names the same place. A wish through another
  * one counts only while that is Ready: anybody can name the place, but nothing is begun without tokens that the cloud accepts there.
  */
-export function wishesCount(space: ObjectKey, own: ObjectKey, seen: ClusterWorld['space']): boolean {
+function wishesCount(space: ObjectKey, own: ObjectKey, seen: ClusterWorld['space']): boolean {
   return space === own || seen(space)?.ready?.status === 'True';
 }
 

@@ -1,6 +1,5 @@
 import type { Cluster } from '../../../cloud/schema.ts';
 import { objectKey } from '../../../kube/object.ts';
-import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { isSamePlace, placeName } from '../../databasespace/place.ts';
 import { listed } from '../../listed.ts';
 import { createIt } from '../../missing.ts';
@@ -11,6 +10,7 @@ import { isWaitedFor } from '../login/clones.ts';
 import type { ClusterSubject, SpaceSeen } from '../observation.ts';
 import { type ClusterRecord, clusterRecordOf } from '../record.ts';
 import { CLONE_OF_ITSELF } from '../rules.ts';
+import type { LocalWork, Work } from '../work.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claimantsOf } from './claimants.ts';
 import { circleOf } from './clone-circle.ts';
@@ -19,12 +19,8 @@ import { loginChangeAhead } from './source-login.ts';
 type CloneSource = SpaceSeen['cloneSource'];
 
 /** The cluster to clone, which must run or be suspended, and be in this place, as a clone is made where its source is. */
-export async function cloneSourceOf(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  signal: AbortSignal,
-): Promise<CloneSource> {
+export async function cloneSourceOf(work: Work): Promise<CloneSource> {
+  const { world, subject, connection } = work;
   const { cloneFrom } = subject.spec;
   if (cloneFrom === undefined) return undefined;
   const { clusterRef, clusterID = '' } = cloneFrom;
@@ -33,9 +29,7 @@ export async function cloneSourceOf(
   if (isItself) return { is: 'unusable', reason: 'InvalidSpec', message: `spec.${CLONE_OF_ITSELF}` };
   const circle = circleOf(world, subject, connection);
   if (circle !== undefined) return { is: 'unusable', reason: 'InvalidSpec', message: circleWords(circle) };
-  return clusterRef === undefined
-    ? sourceByID(world, subject, connection, clusterID, signal)
-    : sourceByName(world, subject, connection, clusterRef.name);
+  return clusterRef === undefined ? sourceByID(work, clusterID) : sourceByName(work, clusterRef.name);
 }
 
 function circleWords(names: readonly string[]): string {
@@ -47,19 +41,15 @@ function circleWords(names: readonly string[]): string {
 const MOST_LINKS = 5;
 
 /** Any cluster of the space, unless a DatabaseCluster has it and does not admit this namespace. */
-async function sourceByID(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  { poller, place }: SpaceConnection,
-  id: string,
-  signal: AbortSignal,
-): Promise<CloneSource> {
+async function sourceByID(work: Work, id: string): Promise<CloneSource> {
+  const { world, subject } = work;
+  const { poller, place } = work.connection;
   const cluster = poller.get(id);
   const called = `cluster "${id}" in ${placeName(place)}, which is to be cloned`;
   if (cluster === undefined)
     return { is: 'waiting', message: `Waiting for ${called}: create it there, or check cloneFrom.clusterID` };
   if (!isReady(cluster)) return { is: 'waiting', message: `Waiting for ${called}, to run or to be suspended` };
-  const keeper = await findKeeper(world, subject, cluster, signal);
+  const keeper = await findKeeper(work, cluster);
   if (keeper !== undefined) {
     const remedy = admitIt(keeper.spec.allowedNamespaces, "that one's");
     const message = `Cluster "${id}" in ${placeName(place)}, which is to be cloned, is that of a DatabaseCluster that does not admit namespace "${subject.metadata.namespace}": delete this object, or ${remedy}`;
@@ -72,12 +62,8 @@ async function sourceByID(
 }
 
 /** The cluster of a DatabaseCluster in the same namespace. */
-function sourceByName(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  { poller, place }: SpaceConnection,
-  name: string,
-): CloneSource {
+function sourceByName({ world, subject, connection }: Work, name: string): CloneSource {
+  const { poller, place } = connection;
   const { namespace = '' } = subject.metadata;
   const object = world.cluster(objectKey(namespace, name));
   if (object === undefined) {
@@ -162,12 +148,7 @@ function isReady({ status }: Cluster): boolean {
  * Returns the DatabaseCluster of the cluster that does not admit the subject's namespace. A clone has all the data, so only namespaces
  * that are admitted may make one.
  */
-async function findKeeper(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  cluster: Cluster,
-  signal: AbortSignal,
-): Promise<ClusterRecord | undefined> {
+async function findKeeper({ world, subject, signal }: LocalWork, cluster: Cluster): Promise<ClusterRecord | undefined> {
   const { namespace: own = '' } = subject.metadata;
   for (const record of claimantsOf(world, subject, cluster.id)) {
     const { metadata, spec, status } = record;

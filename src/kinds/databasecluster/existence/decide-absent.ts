@@ -5,8 +5,8 @@ import { isSamePlace, placeName } from '../../databasespace/place.ts';
 import { desiredID, NO_CREATION_TIME } from '../identity.ts';
 import { recordedIn } from '../login/former-secrets.ts';
 import { type SecretTaken, secretTakenWords } from '../login/secret-taken.ts';
-import type { Absence, ClusterStep, ClusterSubject, SpaceSeen } from '../observation.ts';
-import { type ClusterDecision, clusterConditions } from '../present.ts';
+import type { Absence, ClusterDecision, ClusterStep, ClusterSubject, SpaceSeen } from '../observation.ts';
+import { clusterConditions } from '../present.ts';
 
 /** How often a cluster that is not to be seen is looked for. */
 export const LOOKED_FOR_MS = 5_000;

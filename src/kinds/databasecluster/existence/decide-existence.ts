@@ -8,16 +8,8 @@ import { untilUnsecuredMs } from '../changes/decide-state.ts';
 import { backupToDeploy } from '../changes/differences.ts';
 import { restingServers, unusableAddress } from '../endpoint.ts';
 import { adminSecretName, createdAtOf, identityOf, isFormer, isOnlyObserved, isSame } from '../identity.ts';
-import type { ClusterSubject, SpaceSeen } from '../observation.ts';
-import {
-  bringing,
-  type ClusterDecision,
-  clusterConditions,
-  driftOf,
-  type Rule,
-  shown,
-  untilBelieved,
-} from '../present.ts';
+import type { ClusterDecision, ClusterSubject, SpaceSeen } from '../observation.ts';
+import { bringing, clusterConditions, driftOf, type Rule, shown, untilBelieved } from '../present.ts';
 import { decideAbsent, lookalikesOf, neverCreates, withoutLogin } from './decide-absent.ts';
 
 const NOTHING_SHOWN = { state: null, servers: null, endpoint: null, drift: null } as const;

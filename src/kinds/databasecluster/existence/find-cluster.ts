@@ -1,10 +1,10 @@
 import type { Cluster } from '../../../cloud/schema.ts';
 import { ApiError } from '../../../http/api-error.ts';
-import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { createdAtOf, currentID, desiredID, isSame } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import { wasDestroyed } from '../present.ts';
 import type { ClusterRecord } from '../record.ts';
+import type { Work } from '../work.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claimantsOf } from './claimants.ts';
 
@@ -25,21 +25,15 @@ const PRECISE_FROM = 1e11;
  * Finds the cluster under its id, under the id that it was being renamed to, or, if somebody renamed it, under whichever
  * id the List shows the very same cluster.
  */
-export async function findCluster(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  signal: AbortSignal,
-): Promise<Found> {
-  const { poller } = connection;
-  const look = async (id: string) =>
-    poller.get(id) ?? (mustAsk(world, subject) ? await askFor(world, connection, id, signal) : undefined);
+export async function findCluster(work: Work): Promise<Found> {
+  const { world, subject } = work;
+  const { poller } = work.connection;
+  const look = async (id: string) => poller.get(id) ?? (mustAsk(world, subject) ? await askFor(work, id) : undefined);
   const id = currentID(subject);
   const { createdAt } = subject.status;
   const isOurs = (cluster: Cluster | undefined) => cluster !== undefined && createdAtOf(cluster) === createdAt;
   let cluster = await look(id);
-  if (createdAt === undefined)
-    return { id, cluster, lookalikes: cluster === undefined ? formerElsewhere(world, subject, connection) : [] };
+  if (createdAt === undefined) return { id, cluster, lookalikes: cluster === undefined ? formerElsewhere(work) : [] };
   if (cluster !== undefined && isSame(subject, cluster)) return { id, cluster, lookalikes: [] };
   const desired = desiredID(subject);
   const renamed = desired === id ? undefined : await look(desired);
@@ -56,19 +50,14 @@ export async function findCluster(
   if (wasDestroyed(subject)) return { id, cluster, lookalikes: [] };
   // If the space was never listed in full, nobody knows all its clusters.
   if (poller.listedAtMs === undefined && poller.error !== undefined) throw poller.error;
-  return amongAll(world, subject, connection, { id, cluster });
+  return amongAll(work, { id, cluster });
 }
 
 /** Identity is id and creation time. Here the time alone must do, so it must be beyond doubt. */
-function amongAll(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  asked: Pick<Found, 'id' | 'cluster'>,
-): Found {
-  const { status } = subject;
-  const { poller } = connection;
-  const candidates = maybeIt(world, subject, connection, { clusterID: asked.id, createdAt: status.createdAt }).filter(
+function amongAll(work: Work, asked: Pick<Found, 'id' | 'cluster'>): Found {
+  const { status } = work.subject;
+  const { poller } = work.connection;
+  const candidates = maybeIt(work, { clusterID: asked.id, createdAt: status.createdAt }).filter(
     (cluster) => cluster.id !== asked.id && hasFixedPropertiesOf(status, cluster),
   );
   const [only] = candidates;
@@ -80,16 +69,14 @@ function amongAll(
 }
 
 /** Ids of what may be the vanished cluster that another one is being created to replace: somebody may have renamed it. */
-function formerElsewhere(world: ClusterWorld, subject: ClusterSubject, connection: SpaceConnection): readonly string[] {
-  const { former } = subject.status;
-  return former === undefined ? [] : maybeIt(world, subject, connection, former).map(({ id }) => id);
+function formerElsewhere(work: Work): readonly string[] {
+  const { former } = work.subject.status;
+  return former === undefined ? [] : maybeIt(work, former).map(({ id }) => id);
 }
 
 /** The clusters that the time of its creation does not tell from the one that was there, under whichever id. */
 function maybeIt(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  { poller }: SpaceConnection,
+  { world, subject, connection: { poller } }: Work,
   was: { readonly clusterID: string; readonly createdAt: string | undefined },
 ): readonly Cluster[] {
   return [...poller.clusters()].filter(
@@ -130,12 +117,8 @@ function mustAsk({ memory }: ClusterWorld, { key, status }: ClusterSubject): boo
 }
 
 /** Asks the cloud for one cluster; undefined: there is none. What the answer shows is taken in. */
-export async function askFor(
-  world: ClusterWorld,
-  { client, poller }: SpaceConnection,
-  id: string,
-  signal: AbortSignal,
-): Promise<Cluster | undefined> {
+export async function askFor({ world, connection, signal }: Work, id: string): Promise<Cluster | undefined> {
+  const { client, poller } = connection;
   const askedAt = world.clock.monotonic();
   try {
     const cluster = await client.get(id, signal);

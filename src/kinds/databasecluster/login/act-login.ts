@@ -10,9 +10,8 @@ import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretCont
 import { confirm, refuseAnothersLogin } from '../act-guard.ts';
 import { endpointOf } from '../endpoint.ts';
 import { adminSecretName, currentID, isSame } from '../identity.ts';
-import type { ClusterStep, UsableLogin } from '../observation.ts';
-import type { ClusterStatusPatch } from '../present.ts';
-import type { LocalWork, Work } from '../work.ts';
+import type { ClusterStatusPatch, ClusterStep, UsableLogin } from '../observation.ts';
+import type { LocalWork, StepWork, Work } from '../work.ts';
 import { heldUsername } from './find-working.ts';
 import { movedTo, otherThanWanted, readMoves, recordedIn } from './former-secrets.ts';
 import { type KnownLogins, loginNamed, readLogins, untilReplaced } from './known-logins.ts';
@@ -45,8 +44,9 @@ function sessionEnded(): TransientError {
 }
 
 /** Reads the logins as they are now. Throws TransientError SecretChanged if the Secret has become somebody else's since it was tried. */
-async function readOwnLogins({ world, subject, connection, signal }: Work): Promise<KnownLogins> {
-  const known = await readLogins(world, subject, connection.factoryLogin, signal);
+async function readOwnLogins(work: Work): Promise<KnownLogins> {
+  const { subject, connection } = work;
+  const known = await readLogins(work, connection.factoryLogin);
   if (known.secret !== undefined && !isOurSecret(subject, known.secret)) throw secretChanged(known);
   return known;
 }
@@ -63,7 +63,7 @@ function secretChanged({ secretName }: Pick<KnownLogins, 'secretName'>): Transie
 
 /** The password that works stays in place; the coming one is written beside it before the server gets it. */
 export async function preparePassword(
-  work: Work,
+  work: StepWork,
   { from, of, isBeside = false, rotates }: Extract<ClusterStep, { do: 'PreparePassword' }>,
 ): Promise<ClusterStatusPatch | undefined> {
   const { world, subject, connection } = work;
@@ -112,7 +112,7 @@ export async function preparePassword(
 }
 
 export async function putPassword(
-  work: Work,
+  work: StepWork,
   { as, of }: Extract<ClusterStep, { do: 'PutPassword' }>,
 ): Promise<ClusterStatusPatch | undefined> {
   const { world, subject, connection, signal } = work;
@@ -152,7 +152,7 @@ export async function putPassword(
 }
 
 /** What the status must record before a login is written to the Secret, or set from there; undefined: it does already. */
-async function toNoteBefore(work: Work, to: string): Promise<ClusterStatusPatch | undefined> {
+async function toNoteBefore(work: StepWork, to: string): Promise<ClusterStatusPatch | undefined> {
   const { world, subject, keep } = work;
   if (recordedIn(subject).includes(to)) {
     world.memory.noted(subject.key);

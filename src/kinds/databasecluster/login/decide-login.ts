@@ -10,9 +10,15 @@ import { rotationNow, untilRotation } from '../../rotation.ts';
 import { earlier } from '../../verification.ts';
 import { changeOf, isChangeUnseen, settled } from '../changes/decide-change.ts';
 import { adminSecretName } from '../identity.ts';
-import type { ClusterStep, ClusterSubject, LoginObservation, SpaceSeen, TriedLogin } from '../observation.ts';
+import type {
+  ClusterDecision,
+  ClusterStep,
+  ClusterSubject,
+  LoginObservation,
+  SpaceSeen,
+  TriedLogin,
+} from '../observation.ts';
 import {
-  type ClusterDecision,
   clusterConditions,
   factoryLoginRetired,
   loginWorks,

@@ -6,6 +6,7 @@ import { adminSecretName } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import type { ClusterRecord } from '../record.ts';
 import { databaseClusterDefinition } from '../schema.ts';
+import type { LocalWork } from '../work.ts';
 import type { ClusterWorld } from '../world.ts';
 import { isOurSecret } from './login-of.ts';
 
@@ -18,10 +19,8 @@ type Read = (name: string) => Promise<SecretContents | undefined>;
 
 /** Secrets other than `wanted` that may hold the login, the likeliest first: this object's own, and for a new clone its source's. */
 export async function readFormer(
-  world: ClusterWorld,
-  subject: ClusterSubject,
+  { world, subject, signal }: LocalWork,
   wanted: SecretContents | undefined,
-  signal: AbortSignal,
 ): Promise<readonly SecretContents[]> {
   const namespace = subject.metadata.namespace ?? '';
   const secretName = adminSecretName(subject);

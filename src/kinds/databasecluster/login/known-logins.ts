@@ -4,6 +4,7 @@ import { isForeign, ROTATION_ANNOTATIONS } from '../../rotation.ts';
 import { type Login, loginFrom, type SecretContents } from '../../secrets.ts';
 import { adminSecretName } from '../identity.ts';
 import type { ClusterSubject, NextIs, UsableLogin, WorkingLogin } from '../observation.ts';
+import type { LocalWork } from '../work.ts';
 import type { ClusterWorld } from '../world.ts';
 import { readFormer } from './former-secrets.ts';
 
@@ -33,15 +34,11 @@ interface Inherited {
   readonly next: Login | undefined;
 }
 
-export async function readLogins(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  factory: Login,
-  signal: AbortSignal,
-): Promise<KnownLogins> {
+export async function readLogins(work: LocalWork, factory: Login): Promise<KnownLogins> {
+  const { world, subject, signal } = work;
   const secretName = adminSecretName(subject);
   const secret = await world.secrets.read(subject.metadata.namespace ?? '', secretName, signal);
-  const former = await readFormer(world, subject, secret, signal);
+  const former = await readFormer(work, secret);
   return {
     secretName,
     secret,
@@ -52,7 +49,7 @@ export async function readLogins(
       current: loginUnder('password', each),
       next: nextIn(each, factory).next,
     })),
-    ...(await readExisting(world, subject, signal)),
+    ...(await readExisting(work)),
     factory,
   };
 }
@@ -72,11 +69,11 @@ function loginUnder(key: 'password' | 'nextPassword', secret: SecretContents | u
   return !username || !password ? undefined : { username, password };
 }
 
-async function readExisting(
-  world: ClusterWorld,
-  { metadata, spec }: ClusterSubject,
-  signal: AbortSignal,
-): Promise<Pick<KnownLogins, 'existing' | 'existingMissing'>> {
+async function readExisting({
+  world,
+  subject: { metadata, spec },
+  signal,
+}: LocalWork): Promise<Pick<KnownLogins, 'existing' | 'existingMissing'>> {
   const ref = spec.adminCredentials?.existingSecretRef;
   if (ref === undefined) return { existing: undefined, existingMissing: undefined };
   const namespace = metadata.namespace ?? '';

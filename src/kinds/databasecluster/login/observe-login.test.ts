@@ -254,7 +254,10 @@ describe('readLogins()', () => {
       spec: {},
       status: { observedGeneration: 1, credentials },
     };
-    const known = await readLogins({ ...bench.world(), cluster: () => source }, clone.subject, factory, signal);
+    const known = await readLogins(
+      { world: { ...bench.world(), cluster: () => source }, subject: clone.subject, signal },
+      factory,
+    );
     expect(known.inherited.map(({ current }) => current)).toEqual(inherited);
   });
 
@@ -267,7 +270,7 @@ describe('readLogins()', () => {
       .withStatus({
         credentials: { secretName: 'before', secretResourceVersion: '1', endpoint: '' },
       });
-    expect(await readLogins(bench.world(), subject, factory, signal)).toMatchObject({
+    expect(await readLogins({ world: bench.world(), subject, signal }, factory)).toMatchObject({
       inherited: [
         {
           secretName: 'before',

@@ -5,6 +5,7 @@ import type { Login } from '../../secrets.ts';
 import { earlier, untilVerification } from '../../verification.ts';
 import { adminSecretName, currentID } from '../identity.ts';
 import type { ClusterSubject, LoginObservation, WorkingLogin } from '../observation.ts';
+import type { Work } from '../work.ts';
 import type { ClusterWorld } from '../world.ts';
 import { findWorking, isHeld, powerlessUser, tryOthers } from './find-working.ts';
 import { leftOf, otherLandsForMs } from './former-secrets.ts';
@@ -17,20 +18,15 @@ import { takenByLogin, takenByOthers } from './secret-taken.ts';
  * that is missing. Makes no call while Secret and server are those last verified and no verification is due; otherwise
  * one sign-in with the published login and one with the factory's, which must fail.
  */
-export async function observeLogin(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  endpoint: string,
-  signal: AbortSignal,
-): Promise<LoginObservation> {
+export async function observeLogin(work: Work, endpoint: string): Promise<LoginObservation> {
+  const { world, subject, connection } = work;
   const { clock, memory, secrets } = world;
   const { verifications } = memory;
   const lastMs = verifications.lastAtMs(subject.key);
   const verifyInMs = untilNext(subject, connection, lastMs, otherLandsForMs(world, subject), clock.now());
   const isDoubtful = memory.putElsewhere(subject.key, adminSecretName(subject)) !== undefined;
   const due = subject.lookNow || isDoubtful || (verifyInMs !== undefined && verifyInMs <= 0);
-  const asVerified = isAsVerified(world, subject, connection, endpoint);
+  const asVerified = isAsVerified(work, endpoint);
   const settled = (againInMs: number | undefined): LoginObservation => {
     const secretUID = secrets.uid(subject.metadata.namespace ?? '', adminSecretName(subject));
     return {
@@ -41,7 +37,7 @@ export async function observeLogin(
   };
   if (!due && asVerified) return settled(verifyInMs);
   try {
-    return await tryLogins(world, subject, connection, endpoint, due, signal);
+    return await tryLogins(work, endpoint, due);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // A server that asks for fewer calls has not been down.
@@ -53,17 +49,11 @@ export async function observeLogin(
 }
 
 /** `fresh`: nothing remembered counts. */
-async function tryLogins(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  endpoint: string,
-  fresh: boolean,
-  signal: AbortSignal,
-): Promise<LoginObservation> {
+async function tryLogins(work: Work, endpoint: string, fresh: boolean): Promise<LoginObservation> {
+  const { world, subject, connection, signal } = work;
   const { clock, memory, random } = world;
   const nowMs = clock.now();
-  const known = await readLogins(world, subject, connection.factoryLogin, signal);
+  const known = await readLogins(work, connection.factoryLogin);
   const { secret, secretName, nextIs } = known;
   const taken = secret && takenByOthers(subject, secret);
   if (taken !== undefined) return taken;
@@ -171,12 +161,7 @@ function unreachable({ clock, memory }: ClusterWorld, subject: ClusterSubject, e
 }
 
 /** Whether the Secrets and the server are those whose logins were verified last. */
-function isAsVerified(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  { factoryVersion }: SpaceConnection,
-  endpoint: string,
-): boolean {
+function isAsVerified({ world, subject, connection }: Work, endpoint: string): boolean {
   const { credentials, conditions } = subject.status;
   const secretName = adminSecretName(subject);
   return (
@@ -184,7 +169,7 @@ function isAsVerified(
     ['Available', 'CredentialsSecured'].every((type) => isStatusConditionTrue(conditions, type)) &&
     credentials.endpoint === endpoint &&
     credentials.secretName === secretName &&
-    credentials.factoryVersion === factoryVersion &&
+    credentials.factoryVersion === connection.factoryVersion &&
     credentials.secretResourceVersion === world.secrets.version(subject.metadata.namespace ?? '', secretName)
   );
 }

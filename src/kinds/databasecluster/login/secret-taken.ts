@@ -5,6 +5,7 @@ import { claimantsOf } from '../existence/claimants.ts';
 import { adminSecretName } from '../identity.ts';
 import type { ClusterSubject, LoginObservation } from '../observation.ts';
 import { databaseClusterDefinition } from '../schema.ts';
+import type { Work } from '../work.ts';
 import type { ClusterWorld } from '../world.ts';
 import { holderOf, holdsOwnLogin, isInUse, isOurSecret, shownID } from './login-of.ts';
 
@@ -32,12 +33,7 @@ export function takenByLogin(
  * Whether a cluster that is to be created could not be secured, as the name of its Secret is taken. Without a request if there is no such
  * Secret. The login of another cluster may be that of a clone.
  */
-export async function observeSecret(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection,
-  signal: AbortSignal,
-): Promise<SecretTaken | undefined> {
+export async function observeSecret({ world, subject, connection, signal }: Work): Promise<SecretTaken | undefined> {
   const { metadata, spec } = subject;
   const { namespace = '' } = metadata;
   const name = adminSecretName(subject);

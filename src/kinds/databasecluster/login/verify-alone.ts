@@ -4,9 +4,9 @@ import { reconciling } from '../../../kube/summary.ts';
 import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import type { DatabaseSpaceSpec } from '../../databasespace/schema.ts';
 import { untilVerification } from '../../verification.ts';
-import type { ClusterSubject, TriedLogin, WaitingForSpace } from '../observation.ts';
-import { type ClusterDecision, factoryLoginRetired, loginWorks, unobserved, verifiedLogin } from '../present.ts';
-import type { ClusterWorld } from '../world.ts';
+import type { ClusterDecision, ClusterSubject, TriedLogin, WaitingForSpace } from '../observation.ts';
+import { factoryLoginRetired, loginWorks, unobserved, verifiedLogin } from '../present.ts';
+import type { LocalWork } from '../work.ts';
 import { observeLogin } from './observe-login.ts';
 import { whatIsWrong } from './wrong-login.ts';
 
@@ -17,16 +17,15 @@ import { whatIsWrong } from './wrong-login.ts';
 
 /** Undefined: there is no login to verify. */
 export async function loginMeanwhile(
-  world: ClusterWorld,
-  subject: ClusterSubject,
+  work: LocalWork,
   space: Pick<DatabaseSpaceSpec, 'verifyInterval'> | undefined,
   connection: SpaceConnection | undefined,
-  signal: AbortSignal,
 ): Promise<WaitingForSpace['login']> {
+  const { world, subject } = work;
   const endpoint = subject.status.credentials?.endpoint;
   if (endpoint === undefined || !isToWork(subject)) return undefined;
   if (connection !== undefined && isServerOf(connection, subject, endpoint))
-    return observeLogin(world, subject, connection, endpoint, signal);
+    return observeLogin({ ...work, connection }, endpoint);
   const lastMs = world.memory.verifications.lastAtMs(subject.key);
   const intervalMs = parseDuration(space?.verifyInterval ?? '0s');
   const verifyInMs = untilVerification(subject.metadata.uid, intervalMs, lastMs, world.clock.now());
