@@ -33,7 +33,7 @@ export interface ClusterWorld {
   readonly space: (key: ObjectKey) => SpaceSeenHere | undefined;
   /** Keys of all DatabaseSpaces that were seen. */
   readonly spaceKeys: () => Iterable<ObjectKey>;
-  /** Another DatabaseCluster as last seen. */
+  /** A DatabaseCluster as last seen. */
   readonly cluster: (key: ObjectKey) => KubeObject | undefined;
   /** Keys of all DatabaseClusters that were seen. */
   readonly clusterKeys: () => Iterable<ObjectKey>;

@@ -1,30 +1,19 @@
 import { splitAddress } from '../../http/address.ts';
 import { isPaused } from '../../kube/annotations.ts';
 import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
-import { type KubeObject, type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
+import { type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
 import { destroys } from '../databasecluster/decide-deletion.ts';
 import { heldRecordOf } from '../databasecluster/held-record.ts';
 import { spaceKeyOf } from '../databasecluster/identity.ts';
 import { type ClusterRecord, clusterRecordOf } from '../databasecluster/record.ts';
-import type { SpaceConnections } from '../databasespace/connection/connections.ts';
+import type { ClusterWorld } from '../databasecluster/world.ts';
 import { createIt } from '../missing.ts';
 import { admitIt, admits } from '../namespaces.ts';
 import type { ServerPlace, Servers } from './servers.ts';
 
 /** What is needed to find the server of a cluster and to work on it. */
-export interface ServerWorld {
-  readonly connections: SpaceConnections;
-  /** A DatabaseCluster as last seen. */
-  readonly cluster: (key: ObjectKey) => KubeObject | undefined;
-  /** The keys of all DatabaseClusters that were seen. */
-  readonly clusterKeys: () => Iterable<ObjectKey>;
-  /** Whether this operator watches the namespace: it never sees objects in others. */
-  readonly watches: (namespace: string) => boolean;
-  /** Labels of a namespace; undefined: there is none. */
-  readonly namespaceLabels: (
-    name: string,
-    signal: AbortSignal,
-  ) => Promise<Readonly<Record<string, string>> | undefined>;
+export interface ServerWorld
+  extends Pick<ClusterWorld, 'connections' | 'cluster' | 'clusterKeys' | 'watches' | 'namespaceLabels'> {
   readonly servers: Servers;
   /** Whether there is an object for the DatabaseSpace of this key. */
   readonly hasSpace: (key: ObjectKey) => boolean;
