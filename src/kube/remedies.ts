@@ -1,0 +1,43 @@
+import type { ApiError } from '../http/api-error.ts';
+
+/*
+ * What a person can do. Nothing else in kube/ knows fields of our kinds; these words do, because it is `runtime/` that turns every error
+ * into a failure, and it sees neither clients nor kinds.
+ */
+
+/** `look`: what to look at if there is no answer. */
+function remediesOn(side: 'in the cloud' | 'on the server', look: string) {
+  const silent = `Mooring tries again. If this persists, ${look}`;
+  // Also for a conflict: an id that is in use has words of its own, and other calls conflict with a state that passes.
+  const refused = `Change the spec, or what the answer names ${side}; Mooring tries again now and then`;
+  return { unreachable: silent, lost: silent, unavailable: silent, conflict: refused, invalid: refused };
+}
+
+type Remedies = Readonly<Partial<Record<ApiError['kind'], string>>>;
+
+const REMEDIES: Remedies = {
+  ...remediesOn('in the cloud', 'see what the DatabaseSpace says'),
+  unauthorized: 'Check the Secret that holds the login or API token',
+  forbidden: 'Give the DatabaseSpace an API token of a sufficient level',
+};
+
+/** A database server has logins but no API tokens: only its default user may manage others (compatibility.md). */
+const SERVER_REMEDIES: Remedies = {
+  ...REMEDIES,
+  ...remediesOn('on the server', 'check that the server runs, and network policies and proxies on the way'),
+  forbidden:
+    "The login that Mooring works with there may not do that, as only a server's default user may manage others: put the default user's login into a Secret, name it in adminCredentials.existingSecretRef of the DatabaseCluster, and delete its admin Secret, which holds the other user's",
+};
+
+/** Nothing in the spec is to blame for what is refused when its object goes. */
+const DELETION_REMEDY = 'Correct what the answer names there; Mooring tries again now and then';
+
+const DELETION = /^(?:delete|destroy)/;
+
+/** What went wrong, and what a person can do about it. */
+export function withRemedy(error: ApiError): string {
+  const { api, kind, operation, message } = error;
+  const isRefusedDeletion = (kind === 'conflict' || kind === 'invalid') && DELETION.test(operation);
+  const remedy = isRefusedDeletion ? DELETION_REMEDY : (api === 'cloud' ? REMEDIES : SERVER_REMEDIES)[kind];
+  return remedy === undefined ? message : `${message}. ${remedy}`;
+}
