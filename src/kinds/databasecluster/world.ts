@@ -173,23 +173,12 @@ export class ClusterMemory {
   }
 
   forget(key: ObjectKey, why: Forgotten): void {
-    this.absences.forget(key);
-    this.ahead.forget(key);
-    this.waiting.forget(key);
-    this.inEndingNamespace.delete(key);
-    this.going.forget(key);
-    this.left.forget(key);
-    this.sourceLogins.forget(key);
-    this.clones.forget(key);
-    this.unreachable.forget(key);
-    this.failedChanges.forget(key);
-    this.unseenChanges.forget(key);
-    this.tries.forget(key);
-    this.#created.delete(key);
-    this.#puts.delete(key);
-    this.#lookedAt.delete(key);
-    this.#notes.delete(key);
+    for (const elapsed of [this.ahead, this.waiting, this.going, this.left]) elapsed.forget(key);
+    for (const elapsed of [this.sourceLogins, this.clones, this.unreachable]) elapsed.forget(key);
+    for (const known of [this.absences, this.failedChanges, this.unseenChanges, this.tries, this.verifications])
+      known.forget(key);
+    for (const known of [this.#created, this.#puts, this.#lookedAt, this.#notes, this.inEndingNamespace])
+      known.delete(key);
     this.attempts.forget(key, why);
-    this.verifications.forget(key);
   }
 }
