@@ -1,5 +1,5 @@
 import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
-import { PASSING_MS } from '../runtime/kind.ts';
+import { PASSING_MS } from '../kube/summary.ts';
 
 /** For a decision about what has not been there for so long: some tools replace an object by deleting it and creating it again. */
 export function missingFor(forMs: number) {

@@ -5,6 +5,9 @@ import type { ObjectMeta } from './object.ts';
 
 /** The conditions that summarize an object, in kstatus terms; each kind adds its own after them. */
 
+/** What fails for so short a time is no news about an object that is Ready: a single call may fail, or be slow. */
+export const PASSING_MS = 5_000;
+
 /** Reason of Ready while the first look takes long. */
 export const OBSERVING = 'Observing';
 

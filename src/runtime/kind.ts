@@ -38,9 +38,6 @@ export interface Subject<Spec, Status> {
 /** Fields to write. Null removes a field; fields not named stay. */
 export type StatusPatch<Status> = { readonly [Field in keyof Status]?: Status[Field] | null };
 
-/** What fails for so short a time is no news about an object that is Ready: a single call may fail, or be slow. */
-export const PASSING_MS = 5_000;
-
 /** What `decide` returns: everything that a pass will do and report. */
 export interface Decision<Status, Step> {
   /** All conditions that hold now, Ready first. 'keep' leaves the conditions as they are: nothing new was learned. */

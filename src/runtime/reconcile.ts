@@ -15,9 +15,9 @@ import { asLeaving, asTold, type Failure, failureOf, finalizerRefused, lastError
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
 import { retryOnConflict } from '../kube/retry.ts';
 import { statusOf, statusPatch } from '../kube/status-patch.ts';
-import { failed, invalidSpec, isReady, OBSERVING, particulars, reconciling } from '../kube/summary.ts';
+import { failed, invalidSpec, isReady, OBSERVING, PASSING_MS, particulars, reconciling } from '../kube/summary.ts';
 import { droppedFrom, refusedWith, type Untold } from '../kube/untold.ts';
-import { type Decision, type Kind, PASSING_MS, type StatusBase, type StatusPatch, type Subject } from './kind.ts';
+import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
 
 /** Attempts to write what an act has brought about while somebody else is always faster. */
 const MAX_WRITES_OF_FACTS = 5;

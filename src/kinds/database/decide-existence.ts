@@ -1,5 +1,4 @@
-import { failing, reconciling, stalled } from '../../kube/summary.ts';
-import { PASSING_MS } from '../../runtime/kind.ts';
+import { failing, PASSING_MS, reconciling, stalled } from '../../kube/summary.ts';
 import { ABSENT_MS } from '../absent.ts';
 import { isTriedAgain } from '../attempts.ts';
 import type { Absence } from './absences.ts';
