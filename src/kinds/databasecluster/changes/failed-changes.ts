@@ -9,14 +9,14 @@ const PAUSES: Readonly<Record<'transient' | 'terminal', Backoff>> = {
 };
 
 /** A change, and everything that may decide whether it is accepted. */
-export interface Asked {
+export interface Requested {
   readonly key: ObjectKey;
   /** What is requested for what, and as whom: if any of that differs, it is another change. */
   readonly what: string;
   readonly by: object;
 }
 
-interface Failed extends Pick<Asked, 'what'> {
+interface Failed extends Pick<Requested, 'what'> {
   /** Weak, as a client that was replaced holds credentials that nobody uses any more. */
   readonly by: WeakRef<object>;
   readonly error: unknown;
@@ -29,8 +29,12 @@ export class FailedChanges {
   readonly #last = new Map<ObjectKey, Failed>();
 
   /** Requests the change. `patient`: throws the error of a moment ago instead. `nowMs`: monotonic. */
-  async ask<T>(asked: Asked, patient: boolean, nowMs: () => number, call: () => Promise<T>): Promise<T> {
-    const { key, what, by } = asked;
+  async ask<T>(
+    { key, what, by }: Requested,
+    patient: boolean,
+    nowMs: () => number,
+    call: () => Promise<T>,
+  ): Promise<T> {
     const last = this.#last.get(key);
     const before = last?.what === what && last.by.deref() === by ? last : undefined;
     if (patient && before !== undefined && nowMs() < before.untilMs) throw before.error;
