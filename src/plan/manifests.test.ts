@@ -82,6 +82,42 @@ describe('documentsIn()', () => {
     expect(documents[0]?.manifest.spec).toEqual({ a: value });
   });
 
+  describe('of objects in JSON', () => {
+    const named = (name: string) =>
+      JSON.stringify({
+        apiVersion: 'mooring.dev/v1alpha1',
+        kind: 'DatabaseUser',
+        metadata: { name, labels: { a: '}{"' } },
+      });
+
+    // What kubectl 1.37 makes of each, with `annotate --local -o name`.
+    it.each([
+      ['one after the other', `${named('a')}\n${named('b')}\n`, ['a', 'b']],
+      ['of several lines', `{\n${named('a').slice(1)}\n\n{\n${named('b').slice(1)}`, ['a', 'b']],
+      ['with nothing between them', named('a') + named('b'), ['a', 'b']],
+      ['that YAML follows', `${named('a')}\n${OURS}`, ['a', 'app']],
+      ['with separators', `${named('a')}\n---\n${named('b')}\n---\n${OURS}`, ['a', 'b', 'app']],
+    ])('reads documents %s', (_, text, names) => {
+      expect(read(text)).toEqual({
+        names: names.map((name, index) => `a.yaml, document ${index + 1}: ${name}`),
+        problems: [],
+      });
+    });
+
+    it('says in which line a mistake is, and reads what is before it', () => {
+      expect(read(`${named('a')}\n${named('b')}\n{"kind":\n`)).toEqual({
+        names: ['a.yaml, document 1: a', 'a.yaml, document 2: b'],
+        problems: [expect.stringMatching(/^a\.yaml, document 3: is not YAML: .*\(line 4\)$/)],
+      });
+    });
+
+    it('takes braces without quotes for YAML, in which a document ends with a separator', () => {
+      expect(read(`{kind: Service}\n${named('b')}`).problems).toEqual([
+        'a.yaml, document 1: is not YAML: end of the stream or a document separator is expected (line 2)',
+      ]);
+    });
+  });
+
   it('finds Namespaces, as objects may be in one that does not exist yet', () => {
     const namespace = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n';
     expect(read(`${namespace}---\n${OURS}`).names).toEqual(['a.yaml, document 1: shop', 'a.yaml, document 2: app']);

@@ -127,16 +127,58 @@ export function documentsIn(file: string, text: string): Documents {
   return { documents, problems };
 }
 
-/** Splits a file into its documents, so that a mistake in one does not hide the others. `line`: its first line, from 0. */
-function sourcesIn(text: string): readonly { readonly source: string; readonly line: number }[] {
-  // Directives come before the `---` of their document.
-  if (/^%/m.test(text)) return [{ source: text, line: 0 }];
+interface Source {
+  readonly source: string;
+  /** Its first line, from 0. */
+  readonly line: number;
+}
+
+/** Splits a file into its documents, so that a mistake in one does not hide the others. */
+function sourcesIn(text: string): readonly Source[] {
+  const { documents, rest } = leadingJSON(text);
   let line = 0;
-  return text.split(/^---(?=\s|$)/m).map((source) => {
+  return [...documents, ...yamlSources(rest)].map((source) => {
     const begin = line;
     line += source.split('\n').length - 1;
     return { source, line: begin };
   });
+}
+
+/** kubectl takes objects in JSON that begin a file for one document each, whatever is between them, and the rest for YAML. */
+function leadingJSON(text: string): { readonly documents: readonly string[]; readonly rest: string } {
+  const documents: string[] = [];
+  let rest = text;
+  for (let end = endOfJSON(rest); end !== undefined; end = endOfJSON(rest)) {
+    documents.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  return { documents, rest };
+}
+
+/** Where the object in JSON ends that the text begins with, if it does. */
+function endOfJSON(text: string): number | undefined {
+  if (!text.trimStart().startsWith('{')) return undefined;
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g)) {
+    if (token === '{') depth += 1;
+    if (token === '}') depth -= 1;
+    if (depth === 0) return isJSON(text.slice(0, index + 1)) ? index + 1 : undefined;
+  }
+  return undefined;
+}
+
+function isJSON(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function yamlSources(text: string): readonly string[] {
+  // Directives come before the `---` of their document.
+  return /^%/m.test(text) ? [text] : text.split(/^---(?=\s|$)/m);
 }
 
 /** The items of a `List`, or of a `DatabaseUserList` as the API server writes it. */
