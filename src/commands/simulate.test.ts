@@ -164,6 +164,12 @@ describe('simulate', () => {
     ['--dialect=klingon', '--dialect takes document or field, not "klingon"'],
     ['--output=xml', '--output takes text or json'],
     ['--spaces=,', '--spaces takes at least one'],
+    ['--team=a/b', '--team takes only ids that a DatabaseSpace can name'],
+    [
+      '--spaces=one, two',
+      '--spaces takes only ids that a DatabaseSpace can name, of 1 to 253 characters, without spaces',
+    ],
+    ['--spaces=one,..', 'and not . or ..: not ".."'],
     ['--provision-time=soon', '--provision-time takes a duration'],
     ['--provision-time=3', '--provision-time takes a duration such as 3s, or a range such as 1s-5s, not "3"'],
     ['--query-time=3', '--query-time takes a duration such as 60ms, 3s or 5m, not "3"'],

@@ -135,8 +135,8 @@ function readSettings(argv: readonly string[]): Settings | undefined {
     },
     dialect: oneOf('dialect', values.dialect, DIALECTS),
     knobs: { ...SIMULATE_KNOBS, ...parseKnobFlags(values) },
-    team: values.team,
-    spaces: listOf('spaces', values.spaces),
+    team: idOf('team', values.team),
+    spaces: listOf('spaces', values.spaces).map((id) => idOf('spaces', id)),
     paymentMethod: !values['no-payment-method'],
     versions: listOf('versions', values.versions),
     stateFile: values['state-file'],
@@ -173,6 +173,15 @@ function listOf(flag: string, text: string): readonly string[] {
   const items = text.split(',').filter((item) => item !== '');
   if (items.length === 0) throw new Error(`--${flag} takes at least one, separated by commas`);
   return items;
+}
+
+/** Takes only what a DatabaseSpace can name as its team or space. */
+function idOf(flag: string, text: string): string {
+  if (/^[^/?#%\s\p{Cc}]{1,253}$/u.test(text) && text !== '.' && text !== '..') return text;
+  const rule = 'of 1 to 253 characters, without spaces, /, ?, # or %, and not . or ..';
+  throw new Error(
+    `--${flag} takes only ids that a DatabaseSpace can name, ${rule}: not ${JSON.stringify(text.slice(0, 80))}`,
+  );
 }
 
 function bannerText(simulator: Simulator, server: SimulatorServer): string {
