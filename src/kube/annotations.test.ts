@@ -8,16 +8,24 @@ test.each([
   ['mooring.dev/abandon', 'false'],
   ['mooring.dev/reconcile-at', 'now'],
   ['mooring.dev/rotate-at', '1'],
-  ['mooring.dev/accept-identity', '2026-11-20T10:00:00Z'],
+  ['mooring.dev/accept-identity', '2026-11-20T10:00:00.000Z'],
+  ['mooring.dev/accept-identity', '1763632800000000000'],
+  ['mooring.dev/accept-identity', ''],
   ['example.com/paused', 'True'],
 ])('mistakesIn() finds none in %s: "%s"', (name, value) => {
   expect(mistakesIn('DatabaseCluster', { annotations: { [name]: value } })).toBeUndefined();
 });
 
+function noCreationTime(value: string): string {
+  return `Annotation mooring.dev/accept-identity is "${value}", which means nothing: write the creation time of the cluster, to the millisecond, such as 2026-11-20T10:00:00.000Z, as this object's message names it`;
+}
+
 test.each([
   ['mooring.dev/paused', 'True', 'Annotation mooring.dev/paused is "True", which means nothing: write "true"'],
   ['mooring.dev/paused', ' true', 'Annotation mooring.dev/paused is " true", which means nothing: write "true"'],
   ['mooring.dev/abandon', 'yes', 'Annotation mooring.dev/abandon is "yes", which means nothing: write "true"'],
+  ['mooring.dev/accept-identity', 'nonsense', noCreationTime('nonsense')],
+  ['mooring.dev/accept-identity', '2026-11-20T10:00:00Z', noCreationTime('2026-11-20T10:00:00Z')],
   [
     'mooring.dev/pause',
     'true',

@@ -35,6 +35,29 @@ const ONLY_FOR: Readonly<Record<string, readonly string[]>> = {
   [ACCEPT_IDENTITY]: ['DatabaseCluster'],
 };
 
+interface Values {
+  isValid(value: string): boolean;
+  readonly remedy: string;
+}
+
+const YES_OR_NO: Values = { isValid: (value) => ['true', 'false'].includes(value), remedy: '"true"' };
+
+/** What those annotations may say that do not take just any value. */
+const VALUES: Readonly<Record<string, Values>> = {
+  [PAUSED]: YES_OR_NO,
+  [ABANDON]: YES_OR_NO,
+  [ACCEPT_IDENTITY]: {
+    isValid: isCreationTime,
+    remedy:
+      "the creation time of the cluster, to the millisecond, such as 2026-11-20T10:00:00.000Z, as this object's message names it",
+  },
+};
+
+/** As the status writes it: a time, or the cloud's number if that is none. */
+function isCreationTime(value: string): boolean {
+  return Number.isFinite(Number(value)) || new Date(Date.parse(value) || 0).toISOString() === value;
+}
+
 type Annotated = Pick<ObjectMeta, 'annotations'> &
   Partial<Pick<ObjectMeta, 'name' | 'namespace' | 'deletionTimestamp'>>;
 
@@ -62,18 +85,22 @@ function disarmedBy(kind: string, metadata: Annotated): string | undefined {
 
 /** About annotations that seem to be meant for Mooring but have no effect. */
 function ignoredIn(kind: string, { annotations = {} }: Annotated): string | undefined {
-  const values = [PAUSED, ABANDON].flatMap((name) => {
+  const values = Object.entries(VALUES).flatMap(([name, { isValid, remedy }]) => {
     const value = annotations[name] ?? '';
-    return ['', 'true', 'false'].includes(value)
+    return value === '' || isValid(value) || isForOthers(kind, name)
       ? []
-      : `Annotation ${name} is ${JSON.stringify(value.slice(0, 80))}, which means nothing: write "true"`;
+      : `Annotation ${name} is ${JSON.stringify(value.slice(0, 80))}, which means nothing: write ${remedy}`;
   });
-  const names = NAMES.filter((name) => ONLY_FOR[name]?.includes(kind) ?? true);
+  const names = NAMES.filter((name) => !isForOthers(kind, name));
   const others = Object.keys(annotations)
     .filter((name) => isOfGroup(name) && !names.includes(name))
     .map((name) => `Annotation ${name} ${uselessness(kind, name, names)}`);
   const mistakes = [...values, ...others];
   return mistakes.length === 0 ? undefined : mistakes.join('. ');
+}
+
+function isForOthers(kind: string, name: string): boolean {
+  return ONLY_FOR[name]?.includes(kind) === false;
 }
 
 function uselessness(kind: string, name: string, names: readonly string[]): string {
