@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { parseDuration } from '../base/duration.ts';
 import { GROUP } from '../base/group.ts';
 import { digestOf } from '../database/logins.ts';
@@ -30,6 +31,16 @@ export function isForeign(coming: Login, mark: string | undefined): boolean {
   return mark !== undefined && mark !== markOf(coming);
 }
 
+/** The status and Secrets note a request. All annotations of an object may have 256 KiB together. */
+const MAX_NOTED_LENGTH = 1024;
+
+/** A person's request for a new password as it is noted: the annotation's value, or the digest of a long one. */
+export function rotationAsked({ annotations }: Pick<ObjectMeta, 'annotations'>): string | undefined {
+  const value = annotations?.[ROTATE_AT];
+  if (value === undefined || value.length <= MAX_NOTED_LENGTH) return value;
+  return `sha256:${createHash('sha256').update(value).digest('hex')}`;
+}
+
 /** For the status: when the password was replaced, and which request that answered. */
 export interface Rotation {
   readonly lastRotation: string;
@@ -46,7 +57,7 @@ export interface Rotated {
 export function rotationAt({ metadata }: Pick<Rotated, 'metadata'>, nowMs: number): Rotation {
   return {
     lastRotation: new Date(nowMs).toISOString(),
-    lastHandledRotateAt: metadata.annotations?.[ROTATE_AT] ?? null,
+    lastHandledRotateAt: rotationAsked(metadata) ?? null,
   };
 }
 
@@ -60,7 +71,7 @@ export function rotated(
   nowMs: number,
 ): Partial<Rotation> | undefined {
   if (status.lastRotation === undefined) return undefined;
-  const isAsked = metadata.annotations?.[ROTATE_AT] !== undefined;
+  const isAsked = rotationAsked(metadata) !== undefined;
   const handled = answers === undefined && isAsked ? {} : { lastHandledRotateAt: answers ?? null };
   return { lastRotation: new Date(nowMs).toISOString(), ...handled };
 }
@@ -94,7 +105,7 @@ export function untilRotation(
   nowMs: number,
 ): number | undefined {
   if (status.lastRotation === undefined) return undefined;
-  const asked = metadata.annotations?.[ROTATE_AT];
+  const asked = rotationAsked(metadata);
   if (asked !== undefined && asked !== status.lastHandledRotateAt) return 0;
   const due = rotationDueMs({ status: { ...status, ...correctedRotation({ status }, every, nowMs) } }, every);
   return due === undefined ? undefined : due - nowMs;

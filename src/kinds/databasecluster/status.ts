@@ -93,7 +93,9 @@ export const status = z
     lastHandledRotateAt: z
       .string()
       .optional()
-      .describe('The last value of the annotation mooring.dev/rotate-at that was acted on.'),
+      .describe(
+        'The last value of the annotation mooring.dev/rotate-at that was acted on; its digest if it is longer than 1024 characters.',
+      ),
     credentials: z
       .object({
         secretName: z.string().describe('Name of the Secret that holds the login.'),

@@ -128,7 +128,9 @@ const status = z
     lastHandledRotateAt: z
       .string()
       .optional()
-      .describe('The last value of the annotation mooring.dev/rotate-at that was acted on.'),
+      .describe(
+        'The last value of the annotation mooring.dev/rotate-at that was acted on; its digest if it is longer than 1024 characters.',
+      ),
     binding: z
       .object({ name: z.string().describe('Name of the Secret.') })
       .optional()

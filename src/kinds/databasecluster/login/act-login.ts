@@ -1,10 +1,9 @@
 import { TransientError } from '../../../base/errors.ts';
 import { generatePassword } from '../../../base/random.ts';
 import { ApiError } from '../../../http/api-error.ts';
-import { ROTATE_AT } from '../../../kube/annotations.ts';
 import { isNamespaceTerminating } from '../../../kube/api.ts';
 import { refusedNext, TRIES_ANOTHER } from '../../password-tries.ts';
-import { markOf, ROTATION_ANNOTATIONS, rotated } from '../../rotation.ts';
+import { markOf, ROTATION_ANNOTATIONS, rotated, rotationAsked } from '../../rotation.ts';
 import { madeBefore, recordOf } from '../../rotation-record.ts';
 import { ADMIN_ANNOTATIONS, type Login, OWNER_LABEL, ownerValue, type SecretContents } from '../../secrets.ts';
 import { confirm, refuseAnothersLogin } from '../act-guard.ts';
@@ -92,7 +91,7 @@ export async function preparePassword(
   const nextPassword = generatePassword(world.random);
   const data = { ...(isBeside ? pick(known, 'current', undefined) : login), nextPassword };
   const { namespace = '', name } = subject.metadata;
-  const asked = subject.metadata.annotations?.[ROTATE_AT];
+  const asked = rotationAsked(subject.metadata);
   const answers = asked === undefined ? {} : { [ROTATION_ANNOTATIONS.answers]: asked };
   const mark = { [ROTATION_ANNOTATIONS.mark]: markOf({ username: login.username, password: nextPassword }) };
   const annotations = { ...loginOf(subject, connection.place), ...answers, ...mark };

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { aCluster, NOW_MS } from '../../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../../test/support/kind-bench.ts';
 import { ROTATE_AT } from '../../../kube/annotations.ts';
+import { SECRETS } from '../../../kube/api.ts';
 import { untilRotation } from '../../rotation.ts';
 import { DATABASE_CLUSTERS } from '../resource.ts';
 
@@ -67,6 +68,18 @@ describe('The admin password', () => {
     expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(1);
     await rotate(bench);
     expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(1);
+  });
+
+  it('is replaced once for each of two requests that are longer than annotations may be together with a copy', async () => {
+    const bench = await runningBench();
+    for (const [count, end] of ['a', 'b'].entries()) {
+      await bench.annotate(ROTATE_AT, `${'x'.repeat(200_000)}${end}`);
+      await rotate(bench);
+      await rotate(bench);
+      expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(count + 1);
+      expect(bench.status().lastHandledRotateAt).toMatch(/^sha256:[0-9a-f]{64}$/);
+    }
+    expect(JSON.stringify(bench.kube.all(SECRETS)).length).toBeLessThan(10_000);
   });
 
   it('is replaced each time that rotateEvery has passed', async () => {

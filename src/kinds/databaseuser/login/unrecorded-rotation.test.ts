@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readyUserBench, type UserBench } from '../../../../test/support/user-bench.ts';
-import { KubeError } from '../../../kube/api.ts';
+import { KubeError, SECRETS } from '../../../kube/api.ts';
 import { DATABASE_USERS } from '../resource.ts';
 
 const HOUR_MS = 3_600_000;
@@ -61,6 +61,15 @@ describe('A password that was replaced, though the status cannot say so', () => 
       await kube.patch(DATABASE_USERS, REF, { status: { lastHandledRotateAt: null } }, { subresource: 'status' });
     }
     expect(replacements(bench)).toHaveLength(1);
+  });
+
+  it('is replaced once for a request that is longer than annotations may be together with a copy', async () => {
+    const bench = await readyUserBench();
+    await bench.annotate('mooring.dev/rotate-at', 'x'.repeat(200_000));
+    await bench.settle();
+    expect(bench.status().lastHandledRotateAt).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(replacements(bench)).toHaveLength(1);
+    expect(JSON.stringify(bench.cluster.kube.all(SECRETS)).length).toBeLessThan(10_000);
   });
 
   it('is replaced again when that is asked for again', async () => {

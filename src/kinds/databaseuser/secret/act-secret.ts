@@ -1,9 +1,8 @@
 import { TransientError } from '../../../base/errors.ts';
 import { generatePassword } from '../../../base/random.ts';
-import { ROTATE_AT } from '../../../kube/annotations.ts';
 import { isAlreadyExists } from '../../../kube/api.ts';
 import { confirm } from '../../confirm.ts';
-import { markOf, rotated } from '../../rotation.ts';
+import { markOf, rotated, rotationAsked } from '../../rotation.ts';
 import { madeBefore, recordOf } from '../../rotation-record.ts';
 import type { NewSecret, SecretContents } from '../../secrets.ts';
 import { isUnsent } from '../login/find-working.ts';
@@ -49,7 +48,7 @@ export async function prepareNext(
   const made = rotates && madeBefore(subject, subject.spec.rotateEvery, secret, world.clock.now());
   if (made !== undefined) return made;
   const next = ref === undefined ? generatePassword(world.random) : (await readOwnPassword(work, ref)).password;
-  const answers = subject.metadata.annotations?.[ROTATE_AT];
+  const answers = rotationAsked(subject.metadata);
   const chosen = [...own.filter((name) => name === 'current'), ...(ref === undefined ? [] : (['next'] as const))];
   const mark = ref === undefined ? markOf({ username, password: next }) : '';
   await write(work, secret, { current, next, answers, mark, own: chosen });
