@@ -27,10 +27,10 @@ test("a space at the machine's metadata service is stalled, and recovers", async
   await site.ready();
 });
 
-test('a server at a private address gets no login, and the cluster says why', async (context) => {
+test('nothing is deployed in a space whose serverURL leads to a private address, and the space says why', async (context) => {
   const site = await bench.site(context);
   await site.apply(...wholeSpace(site.cloud, { serverURL: 'https://10.96.0.1:{port}/{host}' }), cluster());
-  await site.until('DatabaseCluster', {
+  await site.until('DatabaseSpace', {
     reason: 'ServerURLNotAllowed',
     message: /^serverURL "10\.96\.0\.1" is a private address, where the operator sends nothing unless told to: /,
   });

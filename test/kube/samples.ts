@@ -299,6 +299,13 @@ export const REJECTIONS: readonly Rejection[] = [
       `spec.serverURL: Invalid value: "${serverURL}": serverURL must be an http or https URL with {host} in it, without user information, query or fragment, such as https://{host}:{port}`,
     ),
   ),
+  ...['https://{host}:{prot}', 'https://{host}:{host}'].map((serverURL) =>
+    space(
+      'spec.serverURL: serverURL must be a URL',
+      { serverURL },
+      `spec.serverURL: Invalid value: "${serverURL}": serverURL must be a URL when {host} and {port} are replaced by a host and a port, and hold no other braces, such as https://{host}:{port}`,
+    ),
+  ),
   ...[
     ['teamID', '..', 'acme'],
     ['spaceID', 'a/b', 'production'],

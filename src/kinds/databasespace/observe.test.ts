@@ -357,6 +357,20 @@ describe('observeSpace()', () => {
     expect(cloud).toMatchObject({ why: { reason: 'BaseURLNotAllowed' }, lacksToken: false });
   });
 
+  it('reports a serverURL that works for no server, and asks nothing', async () => {
+    const { simulator, observeAny: observe } = await bench();
+    const { cloud } = await observe(aSpace().with({ serverURL: 'http://gateway.example.com/{host}' }));
+    expect(cloud).toMatchObject({
+      why: {
+        reason: 'ServerURLNotAllowed',
+        message:
+          'serverURL "http://gateway.example.com/db.example.com" is not https: use https, or start the operator with --allow-http. Here db.example.com:443 stands for the address of any server',
+      },
+      lacksToken: false,
+    });
+    expect(simulator.count('exchangeToken')).toBe(0);
+  });
+
   it('asks an address that exchanges no token only once, not for both the tokens and the List', async () => {
     const { simulator, world, observe } = await bench();
     simulator.faults.add({ match: { operation: 'exchangeToken' }, effect: 'errorBefore', status: 404 });

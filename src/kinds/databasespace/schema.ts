@@ -83,11 +83,18 @@ const spec = z
       .min(1)
       .max(1024)
       .meta(
-        rules({
-          rule: `self.contains('{host}') && self.matches('${HTTP_URL}')`,
-          message:
-            'serverURL must be an http or https URL with {host} in it, without user information, query or fragment, such as https://{host}:{port}',
-        }),
+        rules(
+          {
+            rule: `self.contains('{host}') && self.matches('${HTTP_URL}')`,
+            message:
+              'serverURL must be an http or https URL with {host} in it, without user information, query or fragment, such as https://{host}:{port}',
+          },
+          {
+            rule: `isURL(self.replace('{host}', 'db.example.com').replace('{port}', '443'))`,
+            message:
+              'serverURL must be a URL when {host} and {port} are replaced by a host and a port, and hold no other braces, such as https://{host}:{port}',
+          },
+        ),
       )
       .default('https://{host}:{port}')
       .describe(

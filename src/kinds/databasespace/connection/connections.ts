@@ -14,6 +14,7 @@ import type { DatabaseSpaceSpec } from '../schema.ts';
 import { caOf } from './ca-bundle.ts';
 import { type ConnectionsOptions, connectionOf, type Shared, type SpaceConnection } from './connection.ts';
 import { Primaries } from './primaries.ts';
+import { refusalOfTemplate } from './server-url.ts';
 import { refusalOfURL } from './url-policy.ts';
 
 interface Entry {
@@ -60,6 +61,9 @@ export class SpaceConnections {
   ): boolean {
     const refusal = refusalOfURL(spec.baseURL, this.#options.urlPolicy);
     if (refusal !== undefined) throw new TerminalError('BaseURLNotAllowed', `baseURL ${refusal}`);
+    // Before a cluster is deployed whose login could be sent nowhere.
+    const unusable = refusalOfTemplate(spec.serverURL, this.#options.urlPolicy);
+    if (unusable !== undefined) throw unusable;
     const ca = caOf(spec);
     const { baseURL, teamID, spaceID } = spec;
     const digest = digestOfSettings({ baseURL, teamID, spaceID, ca, credentials });

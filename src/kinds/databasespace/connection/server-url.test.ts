@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { addressMeant } from './server-url.ts';
+import { describe, expect, it } from 'vitest';
+import { addressMeant, refusalOfTemplate } from './server-url.ts';
 
 const SHOWN = ['one.test:8000', 'two.test:8000', 'three.test', '10.0.0.1:8001', '10.0.0.1:8002', '[fd00::1]:8000'];
 
@@ -21,4 +21,33 @@ it.each([
   ['with more than an address', 'https://two.test:8000/primary?of=orders', undefined],
 ])('A primary that is named %s is found among the servers that the cloud shows', (_, named, meant) => {
   expect(addressMeant(named, SHOWN)).toBe(meant);
+});
+
+describe('refusalOfTemplate()', () => {
+  const none = { allowHTTP: false, allowedBaseURLs: undefined, allowedNetworks: [] };
+  const listed = { ...none, allowedBaseURLs: ['https://10.0.0.5', 'https://orders.proxy.test'] };
+
+  it.each([
+    ['https://{host}:{port}', none],
+    ['https://{host}.proxy.test/{port}', none],
+    // As on loopback.
+    ['http://{host}:{port}', none],
+    ['http://gateway.test/{host}', { ...none, allowHTTP: true }],
+    ['https://10.0.0.5/{host}/{port}', { ...none, allowedNetworks: ['10.0.0.0/8'] }],
+    ['https://10.0.0.5/{host}/{port}', listed],
+    ['https://{host}.proxy.test', listed],
+  ])('lets %s pass, which may work', (template, policy) => {
+    expect(refusalOfTemplate(template, policy)).toBeUndefined();
+  });
+
+  it.each([
+    ['https://{host}:{prot}', none, '"https://db.example.com:{prot}" is not a URL: check serverURL'],
+    ['https://{host}:99999', none, 'is not a URL'],
+    ['https://[{host}]:{port}', none, 'is not a URL'],
+    ['http://{host}.proxy.test', none, 'is not https: use https, or start the operator with --allow-http'],
+    ['http://gateway.test/{host}', listed, 'is not https'],
+    ['https://10.0.0.5/{host}', none, '"10.0.0.5" is a private address'],
+  ])('refuses %s, which works for no server', (template, policy, message) => {
+    expect(refusalOfTemplate(template, policy)?.message).toContain(message);
+  });
 });

@@ -24,6 +24,22 @@ export function serverURLOf(
     : { refusal: new TerminalError('ServerURLNotAllowed', `serverURL ${refusal}`) };
 }
 
+/** Of any template that can work, one of these makes an allowed URL: by http only loopback may be reached. */
+const SAMPLES = ['localhost:443', 'db.example.com:443'];
+
+/** Returns why the template makes of no address a URL that a login may be sent to; undefined: it may of some. */
+export function refusalOfTemplate(template: string, policy: UrlPolicy): TerminalError | undefined {
+  // Whether it is a URL that the operator lists depends on the address.
+  const unlisted =
+    policy.allowedBaseURLs === undefined
+      ? policy
+      : { ...policy, allowedBaseURLs: undefined, allowedNetworks: undefined };
+  const refusals = SAMPLES.map((address) => serverURLOf(address, template, unlisted).refusal);
+  const last = refusals.at(-1);
+  if (last === undefined || refusals.includes(undefined)) return undefined;
+  return new TerminalError(last.reason, `${last.message}. Here ${SAMPLES.at(-1)} stands for the address of any server`);
+}
+
 /**
  * Returns the address that a server means by the primary's, of those that the cloud shows if it is one of them. No document says how
  * it is written, so it may be a URL, and name no port, or that of another protocol. undefined: it is no address.
