@@ -64,6 +64,18 @@ export function isReady(
   return isTrue && !isAsked(metadata, status);
 }
 
+/** For an object that is being deleted, and that only finalizers of others keep: what else was said of it may no longer be true. */
+export const RELEASED: readonly ConditionUpdate[] = [
+  {
+    type: 'Ready',
+    status: 'Unknown',
+    reason: 'Released',
+    message:
+      'Mooring does not look after this object any more. It is being deleted, and is only there because finalizers of others keep it: ' +
+      'see metadata.finalizers',
+  },
+];
+
 const SUMMARY: ReadonlySet<string> = new Set(['Ready', 'Reconciling', 'Stalled']);
 
 export function isSummary({ type }: Pick<Condition, 'type'>): boolean {

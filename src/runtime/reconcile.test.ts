@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aToy, TOY, TOYS } from '../../test/support/toy-kind.ts';
+import { aToy, TOY, TOY_FINALIZER, TOYS } from '../../test/support/toy-kind.ts';
 import { TransientError } from '../base/errors.ts';
 import { ABANDON, PAUSED, RECONCILE_AT } from '../kube/annotations.ts';
 import { KubeError } from '../kube/api.ts';
@@ -64,6 +64,33 @@ test('reconcile() sets the finalizer before any step for an object that will hol
   await toy.reconcile();
   expect(toy.object().metadata.finalizers).toEqual(['example.com/other', 'mooring.dev/toy']);
   expect(toy.status()).toMatchObject({ conditions: [{ reason: 'Done' }] });
+});
+
+describe('an object that is being deleted and was let go', () => {
+  const released = { conditions: [{ type: 'Ready', status: 'Unknown', reason: 'Released' }] };
+
+  test('says so, once, if others keep it', async () => {
+    const toy = aToy({ decide: () => ({ conditions: READY, release: true }) });
+    const conditions = [{ ...READY[0], lastTransitionTime: '2026-11-20T10:00:00Z' }];
+    await toy.create({ finalizers: [TOY_FINALIZER, 'example.com/other'], status: { size: 1, conditions } });
+    await toy.markDeleted();
+    await toy.reconcile();
+    expect(await toy.reconcile()).toMatchObject({ next: 'settled' });
+    expect(toy.object().metadata.finalizers).toEqual(['example.com/other']);
+    expect(toy.status()).toMatchObject(released);
+    const { resourceVersion } = toy.object().metadata;
+    await toy.reconcile();
+    expect(toy.object().metadata.resourceVersion).toBe(resourceVersion);
+  });
+
+  test('says so, too, if it was never held', async () => {
+    const toy = aToy();
+    await toy.create({ finalizers: ['example.com/other'] });
+    await toy.markDeleted();
+    await toy.reconcile();
+    expect(toy.status()).toMatchObject(released);
+    expect(toy.log).toEqual(['Ready Released']);
+  });
 });
 
 describe('the removed finalizer of an object that owns something', () => {
@@ -132,14 +159,6 @@ test('reconcile() recovers from a spec that it could not read', async () => {
   await toy.change({ spec: { size: 1 } });
   await toy.reconcile();
   expect(toy.status().conditions?.map(({ type, status }) => [type, status])).toEqual([['Ready', 'True']]);
-});
-
-test('reconcile() leaves alone a deleted object without our finalizer', async () => {
-  const toy = aToy();
-  await toy.create({ finalizers: ['example.com/other'] });
-  await toy.markDeleted();
-  expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: undefined });
-  expect(toy.log).toEqual([]);
 });
 
 test('reconcile() releases a deleted object at once if nothing was ever made', async () => {

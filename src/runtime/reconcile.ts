@@ -15,7 +15,16 @@ import { asLeaving, asTold, type Failure, failureOf, finalizerRefused, lastError
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
 import { retryOnConflict } from '../kube/retry.ts';
 import { statusOf, statusPatch } from '../kube/status-patch.ts';
-import { failed, invalidSpec, isReady, OBSERVING, PASSING_MS, particulars, reconciling } from '../kube/summary.ts';
+import {
+  failed,
+  invalidSpec,
+  isReady,
+  OBSERVING,
+  PASSING_MS,
+  particulars,
+  RELEASED,
+  reconciling,
+} from '../kube/summary.ts';
 import { droppedFrom, refusedWith, type Untold } from '../kube/untold.ts';
 import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
 
@@ -128,7 +137,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const status = this.#status;
     const deleting = metadata.deletionTimestamp !== undefined;
     if (deleting) {
-      if (!this.#hasFinalizer()) return { next: 'settled', requeueAfterMs: undefined };
+      if (!this.#hasFinalizer()) return this.#tell({ conditions: RELEASED }, {}, undefined);
       if (metadata.annotations?.[ABANDON] === 'true') {
         const outcome = await this.#setFinalizer(false, () => kind.abandon?.({ metadata, status }));
         if (outcome.next === 'settled') this.#context.onUntold(this.#object, ABANDONED);
