@@ -116,16 +116,22 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     await bench.until('True DatabaseReady');
   });
 
-  it('may have been kept if its commit runs out of time, which is reported and looked at', async () => {
-    const bench = await readyBench({ dialect });
-    const match = { operation: 'commitTransaction' } as const;
-    bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status: 408, times: 1 });
-    await bench.edit(SOURCES);
-    await bench.until('Unknown SchemaTimedOut');
-    expect(message(bench)).toContain('may or may not have taken effect');
-    expect(message(bench)).not.toContain('nothing of it was kept');
-    await bench.until('True DatabaseReady');
-  });
+  it.each([
+    ['runs out of time', 'errorBefore', 408, 'SchemaTimedOut'],
+    ['finds its transaction ended, as it took effect', 'errorAfter', 404, 'TransactionEnded'],
+  ] as const)(
+    'may have been kept if its commit %s, which is reported and looked at',
+    async (_, effect, status, reason) => {
+      const bench = await readyBench({ dialect });
+      const match = { operation: 'commitTransaction' } as const;
+      bench.cluster.simulator.faults.add({ match, effect, status, times: 1 });
+      await bench.edit(SOURCES);
+      await bench.until(`Unknown ${reason}`);
+      expect(message(bench)).toContain('may or may not have taken effect');
+      expect(message(bench)).not.toContain('nothing of it was kept');
+      await bench.until('True DatabaseReady');
+    },
+  );
 
   it('is given up if each answer comes in time but all of them together do not', async () => {
     const bench = await readyBench({ dialect });

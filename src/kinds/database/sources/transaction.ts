@@ -44,7 +44,7 @@ export async function runInTransaction(
     if (end === 'close') return undefined;
     const committed = world.servers
       .asAdmin(access, (client, token) => client.commitTransaction(token, id, signal), signal)
-      .then(() => undefined, unknownIfTimedOut);
+      .then(() => undefined, unknownIfOver);
     const objection = await objectionTo('all of them together, at the commit', () => committed);
     mayBeOpen = objection !== undefined;
     return objection;
@@ -94,11 +94,16 @@ function timedOut(source: string, why: string, cause?: ApiError): TransientError
   return new TransientError('SchemaTimedOut', message, { cause });
 }
 
-/** If a query timed out, nothing of it is kept; a commit may have been carried out all the same. */
-function unknownIfTimedOut(error: unknown): never {
-  if (!(error instanceof ApiError) || error.status !== 408) throw error;
-  const message = `The commit of the schema ran out of time, and may or may not have taken effect: Mooring checks, and tries again if necessary. ${error.message}`;
-  throw new TransientError('SchemaTimedOut', message, { cause: error });
+/**
+ * If a query timed out, or its transaction is gone, nothing of it is kept. A commit may have been carried out all the same: a proxy that
+ * lost the answer may have asked again, and been told that the transaction is gone.
+ */
+function unknownIfOver(error: unknown): never {
+  if (!(error instanceof ApiError) || (error.status !== 408 && error.kind !== 'notFound')) throw error;
+  const [reason, what] =
+    error.status === 408 ? ['SchemaTimedOut', 'ran out of time'] : ['TransactionEnded', 'found its transaction ended'];
+  const message = `The commit of the schema ${what}, and may or may not have taken effect: Mooring checks, and tries again if necessary. ${error.message}`;
+  throw new TransientError(reason, message, { cause: error });
 }
 
 /**
