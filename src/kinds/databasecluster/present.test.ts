@@ -256,6 +256,22 @@ describe('clusterConditions()', () => {
     },
   );
 
+  it.each([
+    ['was only observed', healthy.withCondition('CredentialsSecured', 'Unknown', 'ObservedOnly')],
+    [
+      'was suspended before its login was tried',
+      aCluster().owned().withCondition('CredentialsSecured', 'False', 'NotYet'),
+    ],
+  ])('says what retires the login of a suspended cluster that %s, and no longer once it runs', (_, { subject }) => {
+    expect(securedOf(subject, anObservation().status('suspended').seen)).toMatchObject({
+      reason: 'NotYet',
+      message: expect.stringContaining('for that, set state to Running until this condition is True'),
+    });
+    expect(securedOf(subject, anObservation().seen)?.message).toBe(
+      'The login that new clusters come with is not retired yet',
+    );
+  });
+
   it('says that the login of a cluster that is being created is not retired yet', () => {
     expect(securedOf(aCluster().announced().subject, anObservation().missing().seen)?.reason).toBe('NotYet');
   });

@@ -133,10 +133,11 @@ function securedOfOurs(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdat
     if (lost !== undefined) return { type: SECURED, status: 'Unknown', reason: LOST, message: secretLost(lost) };
     return { ...factoryLoginRetired(credentials.secretName), message: workedBefore(credentials.secretName) };
   }
-  if (kept !== undefined) return kept;
+  if (kept !== undefined && kept.reason !== NOT_RETIRED.reason) return kept;
   // It is there again, as it was: what was verified then was about this very cluster.
   const wasGone = NOT_THERE.has(findStatusCondition(conditions, SECURED)?.reason ?? '');
-  return credentials !== undefined && wasGone ? factoryLoginRetired(credentials.secretName) : NOT_RETIRED;
+  if (credentials !== undefined && wasGone) return factoryLoginRetired(credentials.secretName);
+  return seen.cluster?.status === 'suspended' ? NOT_RETIRED_ASLEEP : NOT_RETIRED;
 }
 
 /** There is no cluster, or one that is not known to be ours. */
@@ -163,6 +164,13 @@ const NOT_RETIRED: ConditionUpdate = {
   status: 'False',
   reason: 'NotYet',
   message: 'The login that new clusters come with is not retired yet',
+};
+
+const NOT_RETIRED_ASLEEP: ConditionUpdate = {
+  ...NOT_RETIRED,
+  message:
+    'The login that new clusters come with may work, as none can be tried while the cluster is suspended. It is tried, and retired if ' +
+    'it works, as soon as the cluster runs: for that, set state to Running until this condition is True',
 };
 
 /** Reasons that report no cluster, or another one: they say nothing about ours. */
