@@ -1,5 +1,6 @@
 import { ABANDON, isPaused, LET_GO } from '../../kube/annotations.ts';
 import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.ts';
+import type { Failure } from '../../kube/failure.ts';
 import { failing, particulars, reconciling, stalled } from '../../kube/summary.ts';
 import { placeName } from '../databasespace/place.ts';
 import { isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './existence/decide-absent.ts';
@@ -54,6 +55,7 @@ function decideEnd(subject: ClusterSubject, observation: ClusterObservation, now
     const instead = destroys(spec) ? KEEP_IT : LET_GO;
     const message = `This object is being deleted, but deletionProtection is true: set it to false to ${goOn}. ${instead}`;
     const summary = stalled('DeletionProtected', message);
+    if (observation.space === 'protected') return afterFailedLook(subject, summary, observation);
     return observation.space === 'seen' ? stays(subject, observation, summary, nowMs) : kept(summary);
   }
   if (observation.space === 'needed') {
@@ -73,6 +75,21 @@ function decideEnd(subject: ClusterSubject, observation: ClusterObservation, now
     };
   }
   return spec.deletionPolicy === 'Delete' ? destroy(subject, observation, nowMs) : suspend(subject, observation, nowMs);
+}
+
+/** Nothing was learned of the cluster, so all else stays as it was. */
+function afterFailedLook(
+  { status }: ClusterSubject,
+  summary: readonly ConditionUpdate[],
+  failure: Failure,
+): ClusterDecision {
+  return {
+    conditions: [...summary, ...particulars(status.conditions ?? [])],
+    stands: failure,
+    prevails: true,
+    mayPass: failure.mayPass,
+    retry: failure.lasting === 'terminal' ? 'slowly' : 'later',
+  };
 }
 
 /** The cluster is not changed. Users and databases on it go on, so where its server is, and whether its login works, stays true. */

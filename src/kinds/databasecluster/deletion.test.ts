@@ -320,6 +320,22 @@ describe('Deleting a DatabaseCluster', () => {
     expect(bench.status().lastError?.operation).toBe('updateUser');
   });
 
+  it('goes on saying that a cluster is protected while a look at the cloud fails, and what failed', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete', deletionProtection: true } });
+    remove(bench);
+    await goOn(bench);
+    bench.simulator.vanish('orders');
+    const fault = bench.simulator.faults.add({ match: { operation: 'get' }, effect: 'errorBefore' });
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await goOn(bench);
+    expect(bench.ready()).toBe('False DeletionProtected');
+    expect(bench.told.map((line) => line.split(':')[0])).toEqual(['DeletionProtected']);
+    expect(bench.status().lastError?.operation).toBe('get');
+    bench.simulator.faults.remove(fault);
+    await goOn(bench);
+    expect([bench.ready(), bench.status().lastError]).toEqual(['False DeletionProtected', undefined]);
+  });
+
   it('does not end a cluster that somebody has renamed while it was protected', async () => {
     const bench = await kindBench({ spec: { deletionPolicy: 'Delete', deletionProtection: true } });
     // Its creation time tells it from any other.

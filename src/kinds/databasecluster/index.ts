@@ -7,7 +7,7 @@ import { abandonedWords } from './decide-deletion.ts';
 import { heldRecordOf } from './held-record.ts';
 import { adminSecretName, currentID, desiredID, mayExist, owns, spaceKeyOf } from './identity.ts';
 import type { ClusterObservation, ClusterStep } from './observation.ts';
-import { observeCluster } from './observe.ts';
+import { observeCluster, orProtected } from './observe.ts';
 import type { ClusterRecord } from './record.ts';
 import { namingSecrets } from './refused-token.ts';
 import { CLUSTER_FINALIZER, DATABASE_CLUSTERS } from './resource.ts';
@@ -44,7 +44,8 @@ export function databaseClusterKind(
     group: spaceKeyOf,
     holds: (status) => mayExist({ status }),
     owns,
-    observe: (subject, signal) => namingSecrets(world, subject, observeCluster(world, subject, signal)),
+    observe: (subject, signal) =>
+      orProtected(subject, namingSecrets(world, subject, observeCluster(world, subject, signal))),
     decide: decideCluster,
     act: (subject, step, signal, keep) =>
       namingSecrets(world, subject, actOnCluster(world, subject, step, signal, keep)),

@@ -1,4 +1,5 @@
 import type { Cluster } from '../../cloud/schema.ts';
+import type { Failure } from '../../kube/failure.ts';
 import type { Decision, StatusPatch, Subject } from '../../runtime/kind.ts';
 import type { Place } from '../databasespace/place.ts';
 import type { Refusal } from '../password-tries.ts';
@@ -20,6 +21,8 @@ export type ClusterObservation =
   | { readonly space: 'moved'; readonly reason: string; readonly message: string }
   /** The object is being deleted, and so are users and databases that still need its server, for `forMs` at most. */
   | { readonly space: 'needed'; readonly reason: string; readonly message: string; readonly forMs: number }
+  /** The object is being deleted, its cluster is protected, and the look failed. */
+  | ({ readonly space: 'protected' } & Failure)
   | SpaceSeen;
 
 /** The space has reported nothing yet, or its object is missing. */

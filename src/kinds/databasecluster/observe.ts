@@ -1,6 +1,7 @@
 import type { Cluster } from '../../cloud/schema.ts';
 import { isPaused } from '../../kube/annotations.ts';
 import { isStatusConditionTrue } from '../../kube/condition.ts';
+import { failureOf } from '../../kube/failure.ts';
 import type { SpaceConnection } from '../databasespace/connection/connection.ts';
 import { dependentsFirst } from '../dependents-first.ts';
 import { stateNotShown, takeIn } from './changes/not-shown.ts';
@@ -78,6 +79,20 @@ export async function observeCluster(
   const isBegun = login.login === 'tried' && login.next !== 'none';
   const isToGo = isToEnd(subject) && destroys(subject.spec);
   return { ...seen, login, ...(isBegun ? {} : { clones: clonesToSecure(world, subject, isToGo) }) };
+}
+
+/** That a cluster is protected is known without a look: whoever deleted its object must hear of it even if the look fails. */
+export async function orProtected(
+  { deleting, spec }: ClusterSubject,
+  look: Promise<ClusterObservation>,
+): Promise<ClusterObservation> {
+  try {
+    return await look;
+  } catch (error) {
+    const failure = failureOf(error);
+    if (!deleting || !spec.deletionProtection || failure.lasting === 'conflict') throw error;
+    return { space: 'protected', ...failure };
+  }
 }
 
 /** Whether the end of the cluster, or of its management, is asked for. */
