@@ -11,6 +11,18 @@ test('CloudClient.canDestroy says whether there is a credential for it', () => {
   expect(aClient(() => ({ status: 200 }), ['admin']).client.canDestroy).toBe(true);
 });
 
+test('CloudClient.canDestroy does not hold from a refusal of that credential until it is accepted', async () => {
+  let status = 400;
+  const transport = scriptedTransport(() => ({ status, body: 'token' }));
+  const { client } = aClient(() => ({ status }), ['admin'], { transport });
+  const refusal = await errorOf(client.destroy('orders'));
+  expect([client.canDestroy, client.destroyRefusal]).toEqual([false, refusal]);
+  status = 200;
+  client.forgetRefusals();
+  await client.authenticate('admin');
+  expect([client.canDestroy, client.destroyRefusal]).toEqual([true, undefined]);
+});
+
 test.each([
   [['read'], 'suspend', 'write or admin'],
   [['read', 'write'], 'destroy', 'admin'],

@@ -88,9 +88,14 @@ export class CloudClient {
     this.#credentials = new Credentials(this.#endpoint, options.credentials, shared, options.clock);
   }
 
-  /** Whether there is a credential that may destroy clusters, according to the document. */
+  /** Whether there is a credential that may destroy clusters, according to the document, and it was not refused last. */
   get canDestroy(): boolean {
-    return this.#credentials.has('admin');
+    return this.#credentials.has('admin') && this.destroyRefusal === undefined;
+  }
+
+  /** Why the credential that may destroy clusters was refused last; undefined: it was not, or there is none. */
+  get destroyRefusal(): ApiError | undefined {
+    return this.#credentials.refusalOf('admin');
   }
 
   /**

@@ -54,6 +54,11 @@ export class Credentials {
     return this.#holders.some((holder) => holder.level === level);
   }
 
+  /** Why that of this level was refused last; undefined: it was not, or there is none. */
+  refusalOf(level: AccessLevel): ApiError | undefined {
+    return this.#holders.find((holder) => holder.level === level)?.tokens.refusal;
+  }
+
   async authenticate(level: AccessLevel | undefined, signal: AbortSignal | undefined): Promise<void> {
     const holders = this.#holders.filter((holder) => level === undefined || holder.level === level);
     if (holders.length === 0) {

@@ -96,7 +96,7 @@ export class TokenSource {
     }
   }
 
-  /** The error of the last refusal, if any. */
+  /** The error of the last refusal, if nothing was accepted since. */
   get refusal(): ApiError | undefined {
     const error = this.#failed?.error;
     return error && isRefusedExchange(error) ? error : undefined;
@@ -118,6 +118,7 @@ export class TokenSource {
     try {
       this.#token = await this.#ask(endpoint, signal);
       this.#refusals = 0;
+      this.#failed = undefined;
       return this.#token;
     } catch (error) {
       const holdMs = error instanceof ApiError ? this.#holdMs(error) : 0;

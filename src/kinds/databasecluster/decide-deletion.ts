@@ -141,8 +141,12 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   const destroying = bringing(seen, 'Destroying', `Cluster "${seen.id}" is being destroyed`);
   if (cluster.status === 'destroying') return { ...say(destroying), ...untilBelieved(seen) };
   if (!seen.canDestroy) {
-    const message = `Cluster "${seen.id}" cannot be destroyed: the space has no API token of level admin. Add one to apiTokens. ${LET_GO}`;
-    return stays(subject, seen, failing('DeletionBlocked', message), nowMs);
+    const { destroyRefusal } = seen;
+    const why = destroyRefusal ?? 'the space has no API token of level admin. Add one to apiTokens';
+    const message = `Cluster "${seen.id}" cannot be destroyed: ${why}. ${LET_GO}`;
+    const decision = stays(subject, seen, failing('DeletionBlocked', message), nowMs);
+    // The space tries the token again. Nothing reports it if the cloud accepts the very same one.
+    return destroyRefusal === undefined ? decision : { retry: 'later', ...decision };
   }
   return { ...say(destroying), steps: [{ do: 'Destroy', id: seen.id }] };
 }

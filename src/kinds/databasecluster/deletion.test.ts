@@ -308,6 +308,29 @@ describe('Deleting a DatabaseCluster', () => {
     expect([isGone(bench), count(bench, 'destroy')]).toEqual([true, 1]);
   });
 
+  it('goes on looking after a cluster that cannot be destroyed as the token is refused, and destroys it when it is accepted', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    const { client } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    const before = bench.status().endpoint;
+    const refused = bench.simulator.faults.add({
+      match: { operation: 'exchangeToken' },
+      effect: 'errorBefore',
+      status: 400,
+    });
+    remove(bench);
+    await goOn(bench);
+    expect([bench.ready(), bench.status().endpoint]).toEqual(['False DeletionBlocked', before]);
+    const told = bench.told.filter((line) => line.startsWith('DeletionBlocked'));
+    expect(told).toEqual([
+      expect.stringMatching(/^DeletionBlocked: Cluster "orders" cannot be destroyed: .*refused.*, in the Secret/),
+    ]);
+    bench.simulator.faults.remove(refused);
+    client.forgetRefusals();
+    await client.authenticate();
+    await goOn(bench);
+    expect([isGone(bench), count(bench, 'destroy')]).toEqual([true, 1]);
+  });
+
   it('goes on saying that a cluster is protected while its server refuses a new password', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete', deletionProtection: true } });
     await bench.annotate('mooring.dev/rotate-at', '1');

@@ -53,6 +53,8 @@ export interface SpaceSeen {
   /** Where the space is now. */
   readonly place: Place;
   readonly canDestroy: boolean;
+  /** Why the API token that may destroy clusters does not serve; undefined: it does, or there is none. */
+  readonly destroyRefusal?: string | undefined;
   /** The id that was looked for. */
   readonly id: string;
   /** The object, `namespace/name`, whose claim to this id comes before this one's; undefined: there is none. */

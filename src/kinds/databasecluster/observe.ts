@@ -18,6 +18,7 @@ import { observeLogin } from './login/observe-login.ts';
 import { observeSecret } from './login/secret-taken.ts';
 import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
 import { findConnection } from './observe-space.ts';
+import { refusalWords } from './refused-token.ts';
 import type { Work } from './work.ts';
 import type { ClusterWorld } from './world.ts';
 
@@ -58,6 +59,7 @@ export async function observeCluster(
     space: 'seen',
     place: connection.place,
     canDestroy: connection.client.canDestroy,
+    destroyRefusal: destroyRefusalOf(world, subject, connection),
     id,
     claimedBy: firstClaimant(world, subject, id, cluster),
     mayLandUntilMs: mayLandUntilMs(world, subject),
@@ -95,6 +97,11 @@ export async function orProtected(
   }
 }
 
+function destroyRefusalOf(world: ClusterWorld, subject: ClusterSubject, { client }: SpaceConnection) {
+  const refusal = isToEnd(subject) ? client.destroyRefusal : undefined;
+  return refusal && refusalWords(world, subject, refusal, 'admin');
+}
+
 /** Whether the end of the cluster, or of its management, is asked for. */
 function isToEnd({ deleting, spec }: ClusterSubject): boolean {
   return deleting && !spec.deletionProtection;
@@ -105,7 +112,7 @@ function isGoing(subject: ClusterSubject): boolean {
   return isToEnd(subject) && !isPaused(subject.metadata);
 }
 
-/** Nor does one end that must be destroyed, while nobody gives Mooring the token for it. */
+/** Nor does one end that must be destroyed, while nobody gives Mooring a token that serves for it. */
 function isEnding(subject: ClusterSubject, { client }: SpaceConnection): boolean {
   return isGoing(subject) && (client.canDestroy || !destroys(subject.spec));
 }

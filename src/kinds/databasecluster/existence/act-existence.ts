@@ -161,7 +161,10 @@ export async function destroy(
     // The next look may not find it any more, and that it was ending must not be lost.
     return left && { state: left.status };
   } catch (error) {
-    throw error instanceof ApiError ? refusedToDestroy(id, cluster, error) : error;
+    if (!(error instanceof ApiError)) throw error;
+    // The next look finds that it does not serve, and what goes on meanwhile.
+    if (error === client.destroyRefusal) return undefined;
+    throw refusedToDestroy(id, cluster, error);
   }
 }
 
