@@ -437,4 +437,7 @@ test('SpacePoller knows as of when a List showed what a cluster was like before 
   await list(after);
   const shownAt = clock.monotonic();
   expect(await list(before)).toBe(shownAt);
+  poller.follow('orders');
+  const shownLastAt = clock.monotonic();
+  expect(await list(cluster('orders-eu', 'running'))).toBe(shownLastAt);
 });

@@ -83,7 +83,7 @@ export class SpacePoller {
   /** Ids that somebody here is interested in: the poller hurries only for these. */
   readonly #followed = new Set<string>();
   /** By followed id, the cluster that was there before another one was, or none. */
-  readonly #former = new Map<string, Pick<Known, 'createdAt' | 'list'>>();
+  readonly #former = new Map<string, Pick<Known, 'createdAt' | 'list' | 'listedAt'>>();
   #intervalMs: number;
   #listedAtMs: number | undefined;
   #error: unknown;
@@ -149,11 +149,11 @@ export class SpacePoller {
   }
 
   /**
-   * As of when, monotonic, a List last showed the cluster as it was before it changed last; -Infinity: none did. What only the answer to a
-   * change shows may be gone again in the next List, and nobody has changed it then.
+   * As of when, monotonic, a List last showed the cluster as it was before it changed last, or was gone; -Infinity: none did. What only
+   * the answer to a change shows may be gone again in the next List, and nobody has changed it then.
    */
   formerListedAt(id: string): number {
-    return this.#clusters.get(id)?.formerAt ?? NEVER;
+    return this.#clusters.get(id)?.formerAt ?? this.#former.get(id)?.listedAt ?? NEVER;
   }
 
   /** The ids of all clusters that exist. */
@@ -322,7 +322,7 @@ export class SpacePoller {
   /** Another cluster takes the place of this one, or none. */
   #replace(id: string, known: Known): void {
     if (known.packed !== undefined && this.#followed.has(id))
-      this.#former.set(id, { createdAt: known.createdAt, list: known.list });
+      this.#former.set(id, { createdAt: known.createdAt, list: known.list, listedAt: known.listedAt });
     known.first = 0;
   }
 

@@ -46,7 +46,7 @@ export async function observeCluster(
   const hasFollowed = cluster !== undefined && createdAtOf(cluster) === subject.status.createdAt;
   if (moved !== undefined && !hasFollowed) return moved;
   poller.follow(id);
-  const isOurChange = cluster !== undefined && takeIn(world, subject, cluster, poller.formerListedAt(id));
+  const isOurChange = cluster !== undefined && takeIn(world, subject, cluster, poller);
   const endpoint =
     cluster === undefined || isEnding(subject, connection)
       ? undefined

@@ -116,6 +116,32 @@ describe('A change of a DatabaseCluster that the cloud accepts and does not show
     expect(bench.corrected).toEqual(['state', 'state', 'state']);
   });
 
+  it('counts as renamed elsewhere if a List showed the new id, and the renaming is undone elsewhere later, however often', async () => {
+    const bench = await kindBench();
+    // A creation time in whole seconds would not tell the renamed cluster from others.
+    await bench.clock.advance(123);
+    await bench.until('True Running');
+    const { client, poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    await bench.edit({ clusterID: 'orders-eu' });
+    await bench.until('True Running');
+    for (const pauseMs of [10_000, 60_000, 60_000]) {
+      // A List that shows nothing new: no pass follows.
+      await bench.clock.advance(pauseMs);
+      await poller.refresh();
+      await client.update('orders-eu', { id: 'orders' });
+      const words: string[] = [];
+      while (words.length < 10 && (words.length < 2 || bench.ready() !== 'True Running')) {
+        await bench.clock.advance(1_000);
+        await poller.refresh();
+        await bench.pass();
+        words.push(bench.ready());
+      }
+      expect(words).toContain('Unknown RenamedElsewhere');
+      expect(words.at(-1)).toBe('True Running');
+    }
+    expect(bench.corrected).toEqual(['clusterID', 'clusterID', 'clusterID']);
+  });
+
   it('counts anew once the cloud accepts it, if it answered 404 to a deletion before', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' }, knobs: { destroyMs: [60_000, 60_000] } });
     const { client } = bench.world().connections.get('shop/production') ?? expect.unreachable();

@@ -1,5 +1,6 @@
 import { TransientError } from '../../../base/errors.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
+import type { SpacePoller } from '../../../cloud/space-poller.ts';
 import { LET_GO } from '../../../kube/annotations.ts';
 import type { ClusterSubject } from '../observation.ts';
 import type { ClusterWorld } from '../world.ts';
@@ -48,17 +49,17 @@ export function isOurDoing({ clock, memory }: ClusterWorld, subject: ClusterSubj
 }
 
 /**
- * Takes in the cluster as it is now. `formerListedAt`: as of when a List showed it as it was before. Returns whether the cluster differs
- * from the spec only by what this process asked for: until the status says that it is no drift, that must not be forgotten.
+ * Takes in the cluster as it is now. Returns whether it differs from the spec only by what this process asked for: until the status says
+ * that it is no drift, that must not be forgotten.
  */
 export function takeIn(
   world: ClusterWorld,
   subject: ClusterSubject,
   cluster: Cluster,
-  formerListedAt: number,
+  poller: Pick<SpacePoller, 'formerListedAt'>,
 ): boolean {
   const { unseenChanges } = world.memory;
-  unseenChanges.looks(subject.key, cluster, formerListedAt);
+  unseenChanges.looks(subject.key, cluster, poller);
   const isOurs = isOurDoing(world, subject, cluster);
   if (!isOurs) unseenChanges.shows(subject.key, cluster, world.clock.monotonic());
   return isOurs;

@@ -1,6 +1,7 @@
 import { type Backoff, ceilingMs } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
+import type { SpacePoller } from '../../../cloud/space-poller.ts';
 import type { ObjectKey } from '../../../kube/object.ts';
 import type { ClusterChanges } from '../observation.ts';
 import type { Difference } from './differences.ts';
@@ -116,16 +117,19 @@ export function isOver({ untilMs }: Unseen, nowMs: number): boolean {
 }
 
 /**
- * Takes the cluster as it is now. `formerListedAt`: as of when a List showed it as it was before. Undefined: settings or a state that a
- * List showed are settled, and what takes them back later comes from elsewhere. An answer alone proves less.
+ * Takes the cluster as it is now. Undefined: a List has shown the change, so it is settled, and what takes it back later comes from
+ * elsewhere. An answer alone proves less.
  */
-export function lookedAt(unseen: Unseen, cluster: Cluster, formerListedAt: number): Unseen | undefined {
-  const part = partOf(unseen.change.changes);
-  if (part === 'id') return unseen;
+export function lookedAt(
+  unseen: Unseen,
+  cluster: Cluster,
+  poller: Pick<SpacePoller, 'formerListedAt'>,
+): Unseen | undefined {
   if (isAllShown(unseen, cluster)) return { ...unseen, shown: 'now' };
   if (unseen.shown !== 'now') return unseen;
-  if (formerListedAt > unseen.answeredMs) return undefined;
-  return { ...unseen, shown: part === 'settings' ? 'gone' : 'not yet' };
+  const { changes } = unseen.change;
+  if (poller.formerListedAt(changes.id ?? cluster.id) > unseen.answeredMs) return undefined;
+  return { ...unseen, shown: partOf(changes) === 'settings' ? 'gone' : 'not yet' };
 }
 
 /**

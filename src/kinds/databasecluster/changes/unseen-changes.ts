@@ -1,5 +1,6 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
+import type { SpacePoller } from '../../../cloud/space-poller.ts';
 import type { ObjectKey } from '../../../kube/object.ts';
 import type { Difference } from './differences.ts';
 import {
@@ -55,9 +56,9 @@ export class UnseenChanges {
     return differing.length > 0 && differing.every(isOurs);
   }
 
-  /** Takes the cluster as it is now, before it is judged how it came to differ. `formerListedAt`: as in `lookedAt`. */
-  looks(key: ObjectKey, cluster: Cluster, formerListedAt: number): void {
-    this.#replace(key, (last) => lookedAt(last, cluster, formerListedAt));
+  /** Takes the cluster as it is now, before it is judged how it came to differ. */
+  looks(key: ObjectKey, cluster: Cluster, poller: Pick<SpacePoller, 'formerListedAt'>): void {
+    this.#replace(key, (last) => lookedAt(last, cluster, poller));
   }
 
   /** Takes the cluster as it is now, if it is not this process's doing that it differs from the spec. */
