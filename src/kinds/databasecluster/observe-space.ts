@@ -47,6 +47,7 @@ export async function findConnection(work: LocalWork): Promise<SpaceConnection |
   const isShown = connection?.poller.listedAtMs !== undefined || connection?.poller.has(currentID(subject));
   if (connection !== undefined && isShown && admitted) {
     world.memory.waiting.forget(subject.key);
+    world.memory.listedUntold.forget(subject.key);
     return connection;
   }
   return notObserved(work, space, connection);
@@ -62,14 +63,31 @@ async function notObserved(
   // Names only the reason: the message may change often, and that must not write hundreds of objects.
   const starting = ready?.status === 'True';
   const known = starting ? 'this process has not listed it yet' : `its condition Ready says ${ready?.reason}`;
-  const why = ready === undefined ? 'it has not been checked yet' : known;
+  const look = lookOf(connection);
+  const why = ready === undefined ? UNCHECKED[look] : known;
   const message = `${waitingFor(subject)} to be observed: ${why}`;
   const isPutOff = ready?.status === 'Unknown' && FIRST_LOOK.has(ready.reason);
   const isFirstLook = ready === undefined || starting || isPutOff;
-  const untoldMs = isFirstLook ? untilTold(world, subject, connection) : undefined;
+  const untoldMs = isFirstLook ? untilTold(world, subject, look) : undefined;
   const login = await loginMeanwhile(work, spec, connection);
   return { space: 'waiting', reason: 'WaitingForSpace', message, starting, untoldMs, login };
 }
+
+/** How far the first look at a space has come. */
+type Look = 'queued' | 'lookedAt' | 'listed';
+
+function lookOf(connection: SpaceConnection | undefined): Look {
+  if (connection === undefined) return 'queued';
+  return connection.poller.listedAtMs === undefined ? 'lookedAt' : 'listed';
+}
+
+/** What is said of a space whose status says nothing. */
+const UNCHECKED: Readonly<Record<Look, string>> = {
+  queued: 'it has not been checked yet',
+  lookedAt: 'it has not been checked yet',
+  listed:
+    'it was listed, but its status does not say so: if that cannot be written, an Event StatusRefused of it says why',
+};
 
 function waitingFor({ metadata, spec }: ClusterSubject): string {
   const { name, namespace = metadata.namespace ?? '' } = spec.spaceRef;
@@ -80,20 +98,16 @@ function waitingFor({ metadata, spec }: ClusterSubject): string {
 const FIRST_LOOK: ReadonlySet<string> = new Set(['CloudThrottled', OBSERVING]);
 
 /** How long a cluster that reports nothing yet may stay silent; undefined: it must report now. */
-function untilTold(
-  { clock, memory }: ClusterWorld,
-  subject: ClusterSubject,
-  connection: SpaceConnection | undefined,
-): number | undefined {
+function untilTold({ clock, memory }: ClusterWorld, subject: ClusterSubject, look: Look): number | undefined {
   const { conditions } = subject.status;
   if (conditions !== undefined && findStatusCondition(conditions, 'Ready')?.reason !== OBSERVING) return undefined;
-  const isLookedAt = connection !== undefined && connection.poller.listedAtMs === undefined;
-  const leftMs = TOLD_AFTER_MS[isLookedAt ? 'lookedAt' : 'queued'] - memory.waiting.begin(subject, clock.monotonic());
+  const since = look === 'listed' ? memory.listedUntold : memory.waiting;
+  const leftMs = TOLD_AFTER_MS[look] - since.begin(subject, clock.monotonic());
   return leftMs > 0 ? leftMs : undefined;
 }
 
 /**
- * How long a space may wait for its turn to be looked at for the first time, and how long that look may take. If the cloud limits
- * requests, the looks at a hundred spaces take most of a minute.
+ * How long a space may wait for its turn to be looked at for the first time, how long that look may take, and how long after it the
+ * space's status may tell nothing. If the cloud limits requests, the looks at a hundred spaces take most of a minute.
  */
-const TOLD_AFTER_MS = { queued: 60_000, lookedAt: 10_000 };
+const TOLD_AFTER_MS: Readonly<Record<Look, number>> = { queued: 60_000, lookedAt: 10_000, listed: 10_000 };
