@@ -111,6 +111,21 @@ describe.concurrent('annotations', () => {
     await site.ready();
   });
 
+  test('rotate-at: a value as long as annotations may be replaces the password once', async (context) => {
+    const site = await settled(context);
+    const handled = async () => (await site.get('DatabaseCluster'))?.status?.lastHandledRotateAt;
+    for (const letter of ['a', 'b']) {
+      const before = await handled();
+      await site.annotate('orders', { 'mooring.dev/rotate-at': letter.repeat(240_000) });
+      await waitUntil(async () => (await handled()) !== before, { what: 'the password is replaced' });
+      expect(await handled()).toMatch(/^sha256:/);
+    }
+    await site.ready();
+    await lookedAgain(site);
+    // One for the first password.
+    expect(site.cloud.simulator.count('updateUser')).toBe(3);
+  });
+
   test('accept-identity: a cluster that was replaced is left alone until its owner accepts it', async (context) => {
     const site = await settled(context);
     site.cloud.simulator.replaceCluster('orders');
