@@ -128,6 +128,18 @@ describe('decideLogin()', () => {
   });
 
   it.each([
+    { before: 'was retired', given: healthy },
+    { before: 'was refused before the last pass', given: unpublished },
+  ])(
+    'says that the login that new clusters come with is not retired if only that works, though it $before',
+    ({ given }) => {
+      const { seen } = anObservation().tried({ working: 'factory', factoryAlive: undefined });
+      const secured = conditionOf(decideCluster(given.subject, seen, NOW_MS), 'CredentialsSecured');
+      expect(secured).toMatchObject({ status: 'False', reason: 'SecuringCredentials' });
+    },
+  );
+
+  it.each([
     ['was refused before', healthy, undefined, 'AdminLoginUnpublished'],
     ['was refused before the last pass', unpublished, undefined, 'AdminLoginUnpublished'],
     ['is refused', fresh, false, 'AdminLoginUnpublished'],

@@ -339,7 +339,8 @@ function unreachable(
 }
 
 /** Whether nothing but the publication of a login that works is missing. */
-function isRetired({ status }: ClusterSubject, { factoryAlive }: TriedLogin): boolean {
+function isRetired({ status }: ClusterSubject, { working, factoryAlive }: TriedLogin): boolean {
+  if (working === 'factory') return false;
   if (factoryAlive !== undefined) return !factoryAlive;
   const before = findStatusCondition(status.conditions, 'CredentialsSecured');
   return before?.status === 'True' || before?.reason === UNPUBLISHED;

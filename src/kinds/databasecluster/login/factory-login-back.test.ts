@@ -39,7 +39,7 @@ describe('The login that new clusters come with, when another one worked before,
     for (let n = 0; n < 3; n++) await bench.pass();
     expect([bench.ready(), gets(bench) > 0]).toEqual(['Unknown CloudUnreachable', true]);
     expect(bench.status().conditions).toContainEqual(
-      expect.objectContaining({ type: 'CredentialsSecured', status: 'False' }),
+      expect.objectContaining({ type: 'CredentialsSecured', status: 'False', reason: 'SecuringCredentials' }),
     );
     bench.simulator.faults.remove(outage);
     await bench.until('False IdentityChanged');
