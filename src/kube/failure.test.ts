@@ -35,6 +35,15 @@ test.each(['unreachable', 'lost', 'unavailable'] as const)('failureOf() says wha
   expect(details.message).not.toContain('persists');
 });
 
+test('failureOf() says where to look if answers make no sense', () => {
+  expect(failureOf(apiError('badAnswer')).message).toMatch(
+    /tries again\. If this persists, check that baseURL of the DatabaseSpace leads to the cloud, and that no proxy answers in its place$/,
+  );
+  expect(failureOf(apiError('badAnswer', 'server')).message).toContain(
+    'serverURL of the DatabaseSpace leads to the server',
+  );
+});
+
 test('failureOf() speaks of tokens if the cloud denies access, and of the login if a server does', () => {
   expect(failureOf(apiError('forbidden')).message).toContain('Give the DatabaseSpace an API token');
   const { reason, message } = failureOf(apiError('forbidden', 'server'));
