@@ -102,14 +102,14 @@ function writeDown(
   nowMs: number,
 ): ClusterDecision {
   const { createdAt } = subject.status;
+  const operation = { type, target: desiredID(subject), startedAt: new Date(nowMs).toISOString(), by: seen.self };
+  const announced = withoutLogin({ ...subject, status: { ...subject.status, operation } });
   const isNoNews = createdAt === undefined && isTriedAgain(subject);
   return {
     hold: true,
-    conditions: isNoNews
-      ? 'keep'
-      : [...reconciling('Deploying', message), ...clusterConditions(withoutLogin(subject), seen)],
+    conditions: isNoNews ? 'keep' : [...reconciling('Deploying', message), ...clusterConditions(announced, seen)],
     status: {
-      operation: { type, target: desiredID(subject), startedAt: new Date(nowMs).toISOString(), by: seen.self },
+      operation,
       place: seen.place,
       createdAt: null,
       ...(createdAt === undefined ? {} : formerOf(subject, seen.id)),

@@ -422,7 +422,7 @@ describe('decideExistence()', () => {
     const { subject } = lost.withCondition('CredentialsSecured', 'False', 'AdminLoginRefused');
     const decision = decideCluster(subject, anObservation().missing().seen, NOW_MS);
     expect(decision.status?.operation).toMatchObject({ type: 'Deploy' });
-    expect(conditionOf(decision, 'CredentialsSecured')?.reason).toBe('ClusterMissing');
+    expect(conditionOf(decision, 'CredentialsSecured')?.reason).toBe('NotYet');
   });
 
   it('says nothing of the former login when another cluster is taken over as annotated', () => {
@@ -467,6 +467,8 @@ describe('decideCluster() while a cluster is being created', () => {
     expect(decision.announces).toEqual([{ do: 'Deploy', id: 'orders' }]);
     const asked = decideCluster(given.announced().subject, anObservation().missing().seen, NOW_MS);
     expect([asked.announces, asked.steps]).toEqual([undefined, decision.announces]);
+    // The cloud may take long to answer, and until then the status says this.
+    expect(decision.conditions).toEqual(asked.conditions);
   });
 
   it('says the same once the cloud has begun as when it was asked to, so that nothing needs to be written', () => {
