@@ -109,11 +109,11 @@ function credentials(status: ConditionUpdate['status'], reason: string, message:
   return { type: 'CredentialsValid', status, reason, message };
 }
 
-/** While the cloud cannot be reached, what is known of the tokens stands. */
+/** While the cloud cannot be reached, what is known of the tokens stands: those of this very spec, as another may name another cloud. */
 function validity(subject: SpaceSubject, observation: CloudSeen): ConditionUpdate {
   if (observation.exchanged) return credentials('True', 'TokensExchanged', tokensMessage(observation));
   const known = findStatusCondition(subject.status.conditions, 'CredentialsValid');
-  if (known?.status === 'True') return known;
+  if (known?.status === 'True' && known.observedGeneration === subject.metadata.generation) return known;
   return credentials('Unknown', 'NotExchanged', 'The cloud has not said yet whether the API tokens are right');
 }
 

@@ -229,17 +229,22 @@ describe('decideSpace()', () => {
     expect(status?.availableVersions).toEqual(versions.slice(0, 200));
   });
 
-  it('says that it observes, and what is known of the tokens, in words', () => {
+  it('says that it observes, and what is known of the tokens of this very spec, in words', () => {
     const known = {
       type: 'CredentialsValid',
       status: 'True',
       reason: 'TokensExchanged',
       message: 'As before',
     } as const;
-    const conditions = [{ ...known, lastTransitionTime: '' }];
-    const given = aSpace().but({ status: { ...aSpace().subject.status, conditions } }).subject;
+    const { metadata, status } = aSpace().subject;
+    const conditions = [{ ...known, observedGeneration: metadata.generation ?? 0, lastTransitionTime: '' }];
+    const given = aSpace().but({ status: { ...status, conditions } }).subject;
     const waits = decideSpace(given, aSpaceObservation({ inventory: undefined, exchanged: false }));
     expect(conditionOf(waits, 'CredentialsValid')).toMatchObject(known);
+    // With another baseURL, say, the tokens are to be exchanged by another cloud.
+    const edited = { ...given, metadata: { ...metadata, generation: 2 } };
+    const unanswered = decideSpace(edited, aSpaceObservation({ listError: apiError('unreachable'), exchanged: false }));
+    expect(conditionOf(unanswered, 'CredentialsValid')).toMatchObject({ status: 'Unknown', reason: 'NotExchanged' });
     const observes = decideSpace(given, aSpaceObservation());
     expect(conditionOf(observes, 'Ready')?.message).toBe('Space "production" of team "acme" is observed');
     expect(conditionOf(observes, 'CredentialsValid')?.message).toBe('Every API token was exchanged');
