@@ -176,6 +176,7 @@ function controllerOfClusters(
   const { api, clock, random } = dependencies;
   const { spaces, clusters } = informers;
   const onDrift = wiring.driftCorrected('DatabaseCluster', clusters);
+  const referringTo = (secret: ObjectKey): Iterable<ObjectKey> => controller.references.dependents(`secrets/${secret}`);
   const kind = databaseClusterKind({
     api,
     clock,
@@ -190,10 +191,10 @@ function controllerOfClusters(
     cluster: (key) => clusters.store.get(key),
     claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
     clones: (source, secretName): Iterable<ObjectKey> => {
-      const { references } = controller;
       const secret = objectKey(splitKey(source).namespace, secretName);
-      return [...references.dependents(`databaseclusters/${source}`), ...references.dependents(`secrets/${secret}`)];
+      return [...controller.references.dependents(`databaseclusters/${source}`), ...referringTo(secret)];
     },
+    referringTo,
     watches: wiring.watches,
     namespaceLabels: wiring.namespaceLabels,
     dependents: (key) => leaving.of(key),

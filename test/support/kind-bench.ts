@@ -152,6 +152,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       cluster: (key) => (key === KEY ? object() : undefined),
       claimants: () => [KEY],
       clones: () => [],
+      referringTo: () => [],
       watches: () => true,
       namespaceLabels: async () => ({}),
       dependents: () => ({ leaving: [], mayFollow: false }),

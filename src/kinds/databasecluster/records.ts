@@ -1,12 +1,12 @@
 import type { Reference } from '../../base/collections/reference-index.ts';
-import type { KubeObject, ObjectKey } from '../../kube/object.ts';
+import { type KubeObject, type ObjectKey, objectKey } from '../../kube/object.ts';
 import { hasLetGo } from '../claim.ts';
 import { isSamePlace, type Place } from '../databasespace/place.ts';
 import type { SpacePlaces } from '../databasespace/places.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
 import { claims } from './existence/claimants.ts';
 import { type HeldRecord, heldRecordOf } from './held-record.ts';
-import { currentID, desiredID, mayExist, spaceKeyOf } from './identity.ts';
+import { adminSecretName, currentID, desiredID, mayExist, spaceKeyOf } from './identity.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
 
 /* What all DatabaseClusters together say about a space: its ids, and what needs it. */
@@ -144,7 +144,10 @@ export function spaceAndIDOf(object: KubeObject): { readonly space: ObjectKey; r
   return record === undefined ? undefined : { space: spaceKeyOf(record), id: currentID(record) };
 }
 
-/** Whom a change of the object concerns: those who want its ids, through any DatabaseSpace for the place where they are. */
+/**
+ * Whom a change of the object concerns: those who want its ids, through any DatabaseSpace for the place where they are, and, until its login
+ * is there, those who want the Secret.
+ */
 export function concerns(
   object: KubeObject | undefined,
   places: Pick<SpacePlaces, 'same' | 'at'>,
@@ -155,5 +158,10 @@ export function concerns(
   const { place } = record.status;
   const spaces = new Set([own, ...places.same(own), ...(place === undefined ? [] : places.at(place))]);
   const ids = new Set([currentID(record), desiredID(record)]);
-  return [...spaces].flatMap((space) => [...ids].map((id) => `clusters/${space}/${id}`));
+  const secretName = adminSecretName(record);
+  const isThere = record.status.credentials?.secretName === secretName;
+  return [
+    ...[...spaces].flatMap((space) => [...ids].map((id) => `clusters/${space}/${id}`)),
+    ...(isThere ? [] : [`secrets/${objectKey(record.metadata.namespace ?? '', secretName)}`]),
+  ];
 }

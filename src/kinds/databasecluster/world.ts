@@ -41,6 +41,8 @@ export interface ClusterWorld {
   readonly claimants: (space: ObjectKey, id: string) => Iterable<ObjectKey>;
   /** Keys of the DatabaseClusters to be cloned from that one, and perhaps more. `secretName`: of its admin Secret. */
   readonly clones: (source: ObjectKey, secretName: string) => Iterable<ObjectKey>;
+  /** Keys of the DatabaseClusters whose spec names this Secret, their own or another. */
+  readonly referringTo: (secret: ObjectKey) => Iterable<ObjectKey>;
   /** Whether this operator watches the namespace. It never sees objects in others. */
   readonly watches: (namespace: string) => boolean;
   /** Labels of a namespace; undefined: there is none. */

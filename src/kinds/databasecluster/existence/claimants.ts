@@ -70,7 +70,8 @@ export function firstClaimant(
   return comesBefore(subject, others, holdOf);
 }
 
-function holdOf({ status }: ClusterRecord): Hold {
+/** How far the object has come with its cluster. */
+export function holdOf({ status }: ClusterRecord): Hold {
   if (status.createdAt !== undefined) return 'has';
   return status.operation === undefined && status.former === undefined ? 'wants' : 'begun';
 }

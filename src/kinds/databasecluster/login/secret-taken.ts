@@ -1,7 +1,10 @@
+import { objectKey, splitKey } from '../../../kube/object.ts';
+import { comesBefore } from '../../claim.ts';
 import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { type SecretHolder, takenWords } from '../../secret-holder.ts';
 import { OWNER_LABEL, type SecretContents } from '../../secrets.ts';
-import { claimantsOf } from '../existence/claimants.ts';
+import { claimantsOf, claims, holdOf } from '../existence/claimants.ts';
+import { heldRecordOf } from '../held-record.ts';
 import { adminSecretName } from '../identity.ts';
 import type { ClusterSubject, LoginObservation } from '../observation.ts';
 import { databaseClusterDefinition } from '../schema.ts';
@@ -37,11 +40,25 @@ export async function observeSecret({ world, subject, connection, signal }: Work
   const { metadata, spec } = subject;
   const { namespace = '' } = metadata;
   const name = adminSecretName(subject);
-  if (world.secrets.version(namespace, name) === undefined) return undefined;
+  if (world.secrets.version(namespace, name) === undefined) return wantedByOther(world, subject);
   const secret = await world.secrets.read(namespace, name, signal);
-  if (secret === undefined) return undefined;
+  if (secret === undefined) return wantedByOther(world, subject);
   const isNew = spec.cloneFrom === undefined;
   return takenByOthers(subject, secret) ?? (isNew ? takenByLogin(world, subject, secret, connection) : undefined);
+}
+
+/** If the login of another DatabaseCluster is to be in the Secret. That is written only once its cluster runs, minutes after it was asked for. */
+function wantedByOther(world: ClusterWorld, subject: ClusterSubject): SecretTaken | undefined {
+  const secretName = adminSecretName(subject);
+  const others = [...world.referringTo(objectKey(subject.metadata.namespace ?? '', secretName))]
+    .map((key) => heldRecordOf(world.cluster(key)))
+    .filter((record) => record !== undefined)
+    .filter((record) => adminSecretName(record) === secretName && record.spec.managementPolicy !== 'Observe')
+    .filter(claims);
+  const first = comesBefore(subject, others, holdOf);
+  if (first === undefined) return undefined;
+  const by = { kind: databaseClusterDefinition.kind, name: splitKey(first).name };
+  return { login: 'secretTaken', secretName, by };
 }
 
 /** The only remedy for a Secret that holds a login is another name: removing or relabelling it may lose that login for good. */
