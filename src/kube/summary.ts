@@ -24,6 +24,12 @@ export function reconciling(reason: string, message: string): readonly Condition
   ];
 }
 
+/** The look at an object that is `deleting`, or new, waits for an answer of the other side. */
+export function waitingForAnswer(deleting: boolean): readonly ConditionUpdate[] {
+  const [reason, what] = deleting ? ['Deleting', 'is being deleted'] : [OBSERVING, 'has no status yet'];
+  return reconciling(reason, `This object ${what}: waiting for an answer from the cloud or a server`);
+}
+
 /** Something fails before it ever worked, and is being tried again: nothing is wrong yet, but people should hear of it. */
 export function retrying(reason: string, message: string): readonly ConditionUpdate[] {
   return reconciling(reason, message).map((condition) => ({ ...condition, warning: true }));

@@ -15,16 +15,7 @@ import { asLeaving, asTold, type Failure, failureOf, finalizerRefused, lastError
 import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
 import { retryOnConflict } from '../kube/retry.ts';
 import { statusOf, statusPatch } from '../kube/status-patch.ts';
-import {
-  failed,
-  invalidSpec,
-  isReady,
-  OBSERVING,
-  PASSING_MS,
-  particulars,
-  RELEASED,
-  reconciling,
-} from '../kube/summary.ts';
+import { failed, invalidSpec, isReady, PASSING_MS, particulars, RELEASED, waitingForAnswer } from '../kube/summary.ts';
 import { droppedFrom, refusedWith, type Untold } from '../kube/untold.ts';
 import type { Decision, Kind, StatusBase, StatusPatch, Subject } from './kind.ts';
 
@@ -125,10 +116,8 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const { conditions = [] } = this.#status;
     const deleting = this.#object.metadata.deletionTimestamp !== undefined;
     if (deleting ? !isStatusConditionTrue(conditions, 'Ready') : conditions.length > 0) return;
-    const [reason, what] = deleting ? ['Deleting', 'is being deleted'] : [OBSERVING, 'has no status yet'];
-    const summary = reconciling(reason, `This object ${what}: waiting for an answer from the cloud or a server`);
     // Nothing else: what a person asked for was not looked at yet, and what failed before may still fail.
-    await this.#writeIfChanged({}, {}, [...summary, ...particulars(conditions)]);
+    await this.#writeIfChanged({}, {}, [...waitingForAnswer(deleting), ...particulars(conditions)]);
   }
 
   async #look(): Promise<Outcome> {
