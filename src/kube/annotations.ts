@@ -48,14 +48,13 @@ const VALUES: Readonly<Record<string, Values>> = {
   [ABANDON]: YES_OR_NO,
   [ACCEPT_IDENTITY]: {
     isValid: isCreationTime,
-    remedy:
-      "the creation time of the cluster, to the millisecond, such as 2026-11-20T10:00:00.000Z, as this object's message names it",
+    remedy: "the creation time of the cluster, such as 2026-11-20T10:00:00.000Z, as this object's message names it",
   },
 };
 
-/** As the status writes it: a time, or the cloud's number if that is none. */
+/** A time, or, as in the status, the cloud's number if that is none. */
 function isCreationTime(value: string): boolean {
-  return Number.isFinite(Number(value)) || new Date(Date.parse(value) || 0).toISOString() === value;
+  return Number.isFinite(Number(value)) || Number.isFinite(Date.parse(value));
 }
 
 type Annotated = Pick<ObjectMeta, 'annotations'> &

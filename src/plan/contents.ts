@@ -1,10 +1,9 @@
 import type { Cluster } from '../cloud/schema.ts';
 import { DATABASE_EXISTS, databaseName } from '../kinds/database/observation.ts';
-import { adminSecretName, createdAtOf, desiredID, identityOf, isSame } from '../kinds/databasecluster/identity.ts';
+import { adminSecretName, desiredID, identityOf, isAccepted, isSame } from '../kinds/databasecluster/identity.ts';
 import { USER_EXISTS, usernameOf } from '../kinds/databaseuser/observation.ts';
 import { ADMIN_ANNOTATIONS, OWNER_LABEL, ownerValue } from '../kinds/secrets.ts';
 import { clusterKeyOf } from '../kinds/server/access.ts';
-import { ACCEPT_IDENTITY } from '../kube/annotations.ts';
 import { findStatusCondition } from '../kube/condition.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
 import {
@@ -46,8 +45,7 @@ function wouldTakeOver({ object, metadata, next, status }: PlannedCluster, clust
   const id = status.clusterID ?? desiredID({ metadata, spec: next });
   if (id !== cluster.id || next.managementPolicy === 'Observe') return false;
   if (status.createdAt === undefined || status.observedOnly) return next.adoptionPolicy !== 'Never';
-  const accepted = object.wanted?.metadata.annotations?.[ACCEPT_IDENTITY];
-  return accepted !== undefined && accepted === createdAtOf(cluster);
+  return isAccepted(object.wanted?.metadata ?? {}, identityOf(cluster));
 }
 
 export function contentsOf(

@@ -1,5 +1,6 @@
 import type { Cluster } from '../../cloud/schema.ts';
-import { type ObjectKey, objectKey } from '../../kube/object.ts';
+import { ACCEPT_IDENTITY } from '../../kube/annotations.ts';
+import { type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
 import type { ClusterSubject, SpaceSeen } from './observation.ts';
 import type { ClusterRecord } from './record.ts';
 
@@ -30,6 +31,12 @@ export function createdAtOf(cluster: Cluster): string | undefined {
   if (cluster.createdAt === undefined) return undefined;
   const date = new Date(cluster.createdAt);
   return Number.isNaN(date.getTime()) ? String(cluster.createdAt) : date.toISOString();
+}
+
+/** Whether a person says that the cluster created then is to be the object's. The time may be written in another form, such as without milliseconds. */
+export function isAccepted({ annotations }: Pick<ObjectMeta, 'annotations'>, createdAt: string): boolean {
+  const accepted = annotations?.[ACCEPT_IDENTITY] ?? '';
+  return createdAt !== NO_CREATION_TIME && (accepted === createdAt || Date.parse(accepted) === Date.parse(createdAt));
 }
 
 /** What the status records as the cluster's identity besides its id. */

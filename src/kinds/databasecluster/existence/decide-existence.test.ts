@@ -486,6 +486,15 @@ describe('decideCluster() while a cluster is being created', () => {
   });
 });
 
+it.each(['2026-11-20T08:01:02.000Z', '2026-11-20T08:01:02Z', '2026-11-20T09:01:02+01:00'])(
+  'takes over another cluster if accept-identity is its creation time, written as %s',
+  (value) => {
+    const given = aCluster().healthy().annotated('accept-identity', value);
+    const seen = anObservation().cluster({ createdAt: Date.parse('2026-11-20T08:01:02Z') });
+    expect(outline(decideCluster(given.subject, seen.seen, NOW_MS)).ready).toBe('Unknown IdentityAccepted');
+  },
+);
+
 it.each([String(CREATED_MS + MINUTE), 'true', CREATED_AT])(
   'says that accept-identity: %s names no such creation time',
   (value) => {

@@ -7,7 +7,7 @@ import { placeName } from '../../databasespace/place.ts';
 import { untilUnsecuredMs } from '../changes/decide-state.ts';
 import { backupToDeploy } from '../changes/differences.ts';
 import { restingServers, unusableAddress } from '../endpoint.ts';
-import { adminSecretName, createdAtOf, identityOf, isFormer, isOnlyObserved, isSame } from '../identity.ts';
+import { adminSecretName, createdAtOf, identityOf, isAccepted, isFormer, isOnlyObserved, isSame } from '../identity.ts';
 import type { ClusterDecision, ClusterSubject, SpaceSeen } from '../observation.ts';
 import { bringing, clusterConditions, driftOf, type Rule, shown, untilBelieved } from '../present.ts';
 import { decideAbsent, lookalikesOf, neverCreates, withoutLogin } from './decide-absent.ts';
@@ -146,8 +146,7 @@ export function isFromOperation(
 
 function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision {
   const createdAt = createdAtOf(cluster);
-  const accepted = subject.metadata.annotations?.[ACCEPT_IDENTITY];
-  if (createdAt !== undefined && accepted === createdAt) {
+  if (createdAt !== undefined && isAccepted(subject.metadata, createdAt)) {
     return {
       conditions: [
         ...reconciling('IdentityAccepted', `Cluster "${seen.id}" created ${createdAt} is taken over as annotated`),
@@ -158,6 +157,7 @@ function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): C
       requeueAfterMs: 0,
     };
   }
+  const accepted = subject.metadata.annotations?.[ACCEPT_IDENTITY];
   const instead = accepted === undefined ? '' : `, not ${JSON.stringify(accepted.slice(0, 80))} as now`;
   const message =
     `Cluster "${seen.id}" in ${placeName(seen.place)} is not the same cluster as before: it was created ${createdAt}, ours ` +

@@ -102,6 +102,13 @@ describe('A cluster whose DatabaseSpace now names another place', () => {
     expect(decision.steps).toBeUndefined();
   });
 
+  it('is not followed if nobody knows when its cluster was created', async () => {
+    const { bench } = await benchWithCluster();
+    const given = moved.withStatus({ createdAt: 'unknown' }).annotated('accept-identity', 'unknown');
+    const { decision } = await look(bench, given);
+    expect(outline(decision)).toMatchObject({ ready: 'False SpaceMoved', steps: [] });
+  });
+
   it('is not followed if its owner has said so of another cluster', async () => {
     const { bench, createdAt } = await benchWithCluster();
     const given = moved.withStatus({ createdAt }).annotated('accept-identity', CREATED_AT);

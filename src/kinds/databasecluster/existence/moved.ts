@@ -1,6 +1,6 @@
 import { ACCEPT_IDENTITY } from '../../../kube/annotations.ts';
 import { isSamePlace, type Place, placeInFull } from '../../databasespace/place.ts';
-import { currentID, NO_CREATION_TIME } from '../identity.ts';
+import { currentID, isAccepted, NO_CREATION_TIME } from '../identity.ts';
 import type { ClusterObservation, ClusterSubject } from '../observation.ts';
 import type { ClusterWorld } from '../world.ts';
 
@@ -37,5 +37,5 @@ function messageOf({ metadata, spec, status }: ClusterSubject, place: Place, now
 
 /** Whether a person says that it is the same cluster. Then the very same cluster must be found there. */
 export function isToFollow({ metadata, status }: Pick<ClusterSubject, 'metadata' | 'status'>): boolean {
-  return status.createdAt !== undefined && metadata.annotations?.[ACCEPT_IDENTITY] === status.createdAt;
+  return status.createdAt !== undefined && isAccepted(metadata, status.createdAt);
 }
