@@ -268,7 +268,10 @@ export class Invariants {
       this.#foreign.set(cluster, fingerprint(cluster));
       return;
     }
-    const all = objects.filter((object) => statusOf(object).operation?.target === cluster.id);
+    const all = objects.filter((object) => {
+      const { operation, place } = statusOf(object);
+      return operation?.target === cluster.id && (place === undefined || place.spaceID === cluster.spaceID);
+    });
     // If several are about to make it at the same moment, any of them may have.
     if (all.length > 1) for (const { metadata } of all) this.#askers.add(`${cluster.createdAt} ${metadata.uid}`);
     const [asking] = all;
