@@ -37,8 +37,8 @@ export interface Outsider {
   /** Gives the servers other addresses, and restarts them. */
   moveServers(ref: ClusterRef): void;
   /**
-   * Replaces the list of servers, in the order of Lists: existing servers have their addresses, new ones have none. A pending
-   * one stays pending. The primary takes the changes; if none is primary, the first does.
+   * Replaces the list of servers, in the order of Lists: existing servers have their addresses, new ones have none. One that is
+   * given as pending stays so. The primary takes the changes; if none is primary, the first does.
    */
   arrangeServers(ref: ClusterRef, servers: readonly ArrangedServer[]): void;
   /** Sets a password, and makes the user if needed. Ends that user's sessions. */

@@ -1,4 +1,4 @@
-import type { Cluster, ServerNode } from '../../src/simulator/cloud/state.ts';
+import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import type { Simulator } from '../../src/simulator/interface.ts';
 
 /* What happens to the servers of a cluster with several. */
@@ -11,11 +11,10 @@ export function electAnother(simulator: Simulator, cluster: Cluster, leaving?: s
   const at = servers.findIndex(({ address }) => address === primaryOf(cluster)?.address);
   const next = [...servers.slice(at + 1), ...servers.slice(0, at)].find(({ status }) => status === 'running');
   if (next === undefined) return;
-  const status = (server: ServerNode) => (server.address === leaving ? 'pending' : server.status);
   const arranged = servers.map((server) => ({
     address: server.address,
-    status: status(server),
     isPrimary: server === next,
+    ...(server.address === leaving ? { status: 'pending' as const } : {}),
   }));
   simulator.arrangeServers(cluster.id, arranged.reverse());
 }
@@ -29,7 +28,7 @@ export function loseOne(simulator: Simulator, cluster: Cluster): () => void {
     const arranged = cluster.servers.map((server) => ({
       address: server.address,
       isPrimary: server.isPrimary === true,
-      status: server.address === address ? ('running' as const) : server.status,
+      ...(server.address === address ? { status: 'running' as const } : {}),
     }));
     simulator.arrangeServers(cluster.id, arranged);
   };
@@ -50,7 +49,6 @@ export function reorder(simulator: Simulator, cluster: Cluster): void {
   const [first, ...rest] = cluster.servers.map((server) => ({
     address: server.address,
     isPrimary: server === primary,
-    status: server.status,
   }));
   if (first !== undefined) simulator.arrangeServers(cluster.id, [...rest, first]);
 }

@@ -98,6 +98,17 @@ describe('a cluster', () => {
     expect(await look()).toBe('running running');
   });
 
+  it('has servers that come up as before when they are arranged anew, unless they are to be down', async () => {
+    const { simulator, look, deploy, clock } = await bench({ ...SECOND, serverLagMs: [500, 500] });
+    for (const id of ['orders', 'billing']) await deploy(id);
+    clock.advance(1200);
+    expect([await look(), await look('billing')]).toEqual(['running pending', 'running pending']);
+    simulator.arrangeServers('orders', [{ address: addressOf(simulator, 'orders') ?? '' }]);
+    simulator.arrangeServers('billing', [{ address: addressOf(simulator, 'billing') ?? '', status: 'pending' }]);
+    clock.advance(500);
+    expect([await look(), await look('billing')]).toEqual(['running running', 'running pending']);
+  });
+
   it('keeps its addresses over a resume, or not, as the knob says', async () => {
     for (const resumeChangesAddress of [false, true]) {
       const { simulator, ask, deploy } = await bench({ resumeChangesAddress });

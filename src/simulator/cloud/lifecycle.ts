@@ -221,11 +221,15 @@ export function arrangeServers(world: World, cluster: Cluster, wanted: readonly 
     world.addresses.giveBack(address);
   }
   cluster.servers = wanted.map(({ status, isPrimary }, index) => {
-    const address = kept[index]?.address ?? world.addresses.take();
+    const before = kept[index];
+    const address = before?.address ?? world.addresses.take();
     world.state.byAddress.set(address, cluster);
+    // One that is coming up goes on doing so, unless it is to be down.
+    const runsAtMs = status === undefined ? before?.runsAtMs : undefined;
     return {
       address,
-      status: status ?? kept[index]?.status ?? 'running',
+      status: status ?? before?.status ?? 'running',
+      ...(runsAtMs === undefined ? {} : { runsAtMs }),
       ...(isPrimary === true ? { isPrimary } : {}),
     };
   });
