@@ -6,7 +6,18 @@ import { type Fault, isLogin } from './faults.ts';
 import { isOurs } from './owned.ts';
 import { MINUTE_MS } from './people.ts';
 import { restless } from './run.ts';
-import { type Fields, RESOURCES, type Step, type Story, storyOf } from './story.ts';
+import {
+  type Fields,
+  type Handle,
+  type InTheCloud,
+  type OnAServer,
+  RESOURCES,
+  type Scribble,
+  type Specify,
+  type Step,
+  type Story,
+  storyOf,
+} from './story.ts';
 import { CLUSTERS, KINDS, readyOf, SPACES, specOf, statusOf } from './view.ts';
 import { World } from './world.ts';
 
@@ -17,21 +28,12 @@ export interface StoryRun {
   readonly trace: readonly string[];
 }
 
-type OnAServer = Extract<Step, { target: unknown }>;
-type ToAnObject = Exclude<
-  Extract<Step, { of: unknown }>,
-  { do: 'delete' } | { spec: unknown } | { annotations: unknown }
->;
-type InTheCloud = Exclude<
-  Step,
-  { of: unknown } | { fault: unknown } | { target: unknown } | { name: unknown } | { namespace: unknown }
->;
-
 /** Objects in other namespaces may use the space. */
 const OPEN = { allowedNamespaces: { from: 'All' } };
 /** The longest pause between two tries, and what it may lead to. */
 const SETTLED_AFTER_MINUTES = 16;
-const BOUND_MINUTES = 40;
+/** A new password waits for an hour for a clone. */
+const BOUND_MINUTES = 80;
 const QUIET_MINUTES = 12;
 const GONE_WITHIN_MINUTES = 60;
 
@@ -104,7 +106,7 @@ class Teller {
       case 'recreate':
       case 'unhold':
       case 'meddle':
-        return this.#toAnObject(step);
+        return this.#handle(step);
       case 'scribble':
         return this.#scribble(step);
       case 'terminate':
@@ -180,7 +182,7 @@ class Teller {
     return this.#world.invariants.violations.length > 0;
   }
 
-  async #create({ of, name, spec }: Extract<Step, { do: 'create' | 'edit' }>): Promise<void> {
+  async #create({ of, name, spec }: Specify): Promise<void> {
     const { people, view } = this.#world;
     if (view.object(name, RESOURCES[of]) !== undefined) return;
     // Without the fields that are undefined.
@@ -193,7 +195,7 @@ class Teller {
     return people.createSpace(name, { spaceID: 'production', apiTokens, ...OPEN });
   }
 
-  async #edit({ of, name, spec }: Extract<Step, { do: 'create' | 'edit' }>): Promise<void> {
+  async #edit({ of, name, spec }: Specify): Promise<void> {
     const { people, view } = this.#world;
     const object = view.object(name, RESOURCES[of]);
     if (object === undefined) return;
@@ -214,7 +216,7 @@ class Teller {
     people.remove(name, RESOURCES[of]);
   }
 
-  async #toAnObject({ do: what, of, name }: ToAnObject): Promise<void> {
+  async #handle({ do: what, of, name }: Handle): Promise<void> {
     const { people, view } = this.#world;
     const object = view.object(name, RESOURCES[of]);
     if (object === undefined) return;
@@ -224,7 +226,7 @@ class Teller {
     else await people.meddling.begin(name, RESOURCES[of]);
   }
 
-  async #scribble({ name, patch }: Extract<Step, { do: 'scribble' }>): Promise<void> {
+  async #scribble({ name, patch }: Scribble): Promise<void> {
     const { people, invariants, view } = this.#world;
     const secret = view.object(name, SECRETS);
     if (secret === undefined || !isOurs(secret)) return;

@@ -23,16 +23,25 @@ const ON_A_SERVER = ['setPassword', 'deleteUser', 'createDatabase', 'dropDatabas
 /** What people and other controllers do to an object, as People says: delete and create it again, remove its finalizers, add one. */
 const TO_AN_OBJECT = ['recreate', 'unhold', 'meddle'] as const;
 
+interface ToAnObject {
+  readonly of: Plural;
+  readonly name: string;
+}
+export type Specify = ToAnObject & { readonly do: 'create' | 'edit'; readonly spec: Fields };
+export type Handle = ToAnObject & { readonly do: (typeof TO_AN_OBJECT)[number] };
+export type InTheCloud = { readonly do: (typeof IN_THE_CLOUD)[number]; readonly id: string };
+export type OnAServer = { readonly do: (typeof ON_A_SERVER)[number]; readonly id: string; readonly target: string };
+export type Scribble = { readonly do: 'scribble'; readonly name: string; readonly patch: Fields };
+
 /** One thing that somebody does, or a fault that strikes one of the next effects, so long after the one before. */
 export type Step = { readonly afterMs: number } & (
-  | { readonly do: 'create' | 'edit'; readonly of: Plural; readonly name: string; readonly spec: Fields }
-  | { readonly do: 'annotate'; readonly of: Plural; readonly name: string; readonly annotations: Fields }
-  | { readonly do: 'delete'; readonly of: Plural; readonly name: string }
-  | { readonly do: (typeof TO_AN_OBJECT)[number]; readonly of: Plural; readonly name: string }
-  | { readonly do: (typeof IN_THE_CLOUD)[number]; readonly id: string }
-  | { readonly do: (typeof ON_A_SERVER)[number]; readonly id: string; readonly target: string }
-  /** Somebody changes a Secret of ours. */
-  | { readonly do: 'scribble'; readonly name: string; readonly patch: Fields }
+  | Specify
+  | (ToAnObject & { readonly do: 'annotate'; readonly annotations: Fields })
+  | (ToAnObject & { readonly do: 'delete' })
+  | Handle
+  | InTheCloud
+  | OnAServer
+  | Scribble
   | { readonly do: 'terminate'; readonly namespace: string }
   | { readonly do: 'strike'; readonly fault: Fault; readonly inEffects: number }
 );
@@ -181,12 +190,7 @@ const object = (of: Plural) => ({
 const creates = (of: Ours): fc.Arbitrary<Step> => fc.record({ ...does('create'), ...object(of), spec: SPECS[of] });
 const edits = (of: Ours): fc.Arbitrary<Step> =>
   fc.record({ ...does('edit'), ...object(of), spec: arbitraryChange(DEFINITIONS[of], TEXTS, { storageSizeGB: 200 }) });
-const at = (step: {
-  readonly do: 'create';
-  readonly of: Ours;
-  readonly name: string;
-  readonly spec: Fields;
-}): fc.Arbitrary<Step> => afterMs.map((ms) => ({ afterMs: ms, ...step }));
+const at = (step: Specify): fc.Arbitrary<Step> => afterMs.map((ms) => ({ afterMs: ms, ...step }));
 const deletes = (of: Plural): fc.Arbitrary<Step> => fc.record({ ...does('delete'), ...object(of) });
 const annotations = fc.oneof(
   fc.record({ 'mooring.dev/paused': fc.constantFrom('true', null) }),
