@@ -32,6 +32,8 @@ export interface StoryRun {
 const OPEN = { allowedNamespaces: { from: 'All' } };
 /** The longest pause between two tries, and what it may lead to. */
 const SETTLED_AFTER_MINUTES = 16;
+/** Nobody hears then of a Secret that is there at last, or gone. */
+const SETTLED_AFTER_MINUTES_WITHOUT_WATCH = 32;
 /** A new password waits for an hour for a clone. */
 const BOUND_MINUTES = 80;
 const QUIET_MINUTES = 12;
@@ -40,7 +42,7 @@ const GONE_WITHIN_MINUTES = 60;
 /** Tells a story to the operator, and then deletes everything. Returns the first thing that is not as it must be. */
 export async function playStory({ steps, dialect = 'document', ...plan }: Story): Promise<StoryRun> {
   const world = new World({ scenario: 'story', strikes: [], ...plan }, undefined, dialect);
-  const teller = new Teller(world);
+  const teller = new Teller(world, plan.secrets);
   let problem: string | undefined;
   try {
     await teller.begin();
@@ -61,10 +63,12 @@ export async function playStory({ steps, dialect = 'document', ...plan }: Story)
 
 class Teller {
   readonly #world: World;
+  readonly #settledAfter: number;
   #next: { readonly fault: Fault; inEffects: number } | undefined;
 
-  constructor(world: World) {
+  constructor(world: World, secrets: Story['secrets']) {
     this.#world = world;
+    this.#settledAfter = secrets === 'get' ? SETTLED_AFTER_MINUTES_WITHOUT_WATCH : SETTLED_AFTER_MINUTES;
     world.chance = () => {
       if (this.#next === undefined || --this.#next.inEffects > 0) return undefined;
       const { fault } = this.#next;
@@ -126,7 +130,7 @@ class Teller {
     for (let minutes = 0; minutes < BOUND_MINUTES; minutes++) {
       await this.#pass(MINUTE_MS);
       if (this.#isBroken()) return undefined;
-      if (minutes > SETTLED_AFTER_MINUTES && restless(this.#world) === undefined) break;
+      if (minutes > this.#settledAfter && restless(this.#world) === undefined) break;
     }
     return restless(this.#world);
   }
