@@ -48,3 +48,14 @@ it('A cluster is created at once when another that was to have its login in the 
   await clock.advance(60_000);
   expect([ready('first')?.reason, ready('second')?.reason]).toEqual(['Running', 'Running']);
 });
+
+it('A cluster is created as soon as another, whose login was in the Secret that it names, is gone', async () => {
+  const { kube, clock, ready, inCloud } = await twoWantOneSecret();
+  await kube.patch(DATABASE_CLUSTERS, { namespace: 'shop', name: 'first' }, { spec: { deletionPolicy: 'Delete' } });
+  await clock.advance(60_000);
+  expect(ready('second')?.reason).toBe('SecretNotOurs');
+  const { uid = '' } = kube.all(DATABASE_CLUSTERS).find(({ metadata }) => metadata.name === 'first')?.metadata ?? {};
+  await kube.delete(DATABASE_CLUSTERS, { namespace: 'shop', name: 'first' }, { uid });
+  await clock.advance(60_000);
+  expect([ready('second')?.reason, inCloud()]).toEqual(['Running', ['second']]);
+});

@@ -145,8 +145,8 @@ export function spaceAndIDOf(object: KubeObject): { readonly space: ObjectKey; r
 }
 
 /**
- * Whom a change of the object concerns: those who want its ids, through any DatabaseSpace for the place where they are, and, until its login
- * is there, those who want the Secret.
+ * Whom a change of the object concerns: those who want its ids, through any DatabaseSpace for the place where they are, and those who want
+ * its Secret, which is free only when the object is gone, too.
  */
 export function concerns(
   object: KubeObject | undefined,
@@ -158,10 +158,8 @@ export function concerns(
   const { place } = record.status;
   const spaces = new Set([own, ...places.same(own), ...(place === undefined ? [] : places.at(place))]);
   const ids = new Set([currentID(record), desiredID(record)]);
-  const secretName = adminSecretName(record);
-  const isThere = record.status.credentials?.secretName === secretName;
   return [
     ...[...spaces].flatMap((space) => [...ids].map((id) => `clusters/${space}/${id}`)),
-    ...(isThere ? [] : [`secrets/${objectKey(record.metadata.namespace ?? '', secretName)}`]),
+    `secrets/${objectKey(record.metadata.namespace ?? '', adminSecretName(record))}`,
   ];
 }
