@@ -37,7 +37,18 @@ const MAX_NOTED_LENGTH = 1024;
 /** A person's request for a new password as it is noted: the annotation's value, or the digest of a long one. */
 export function rotationAsked({ annotations }: Pick<ObjectMeta, 'annotations'>): string | undefined {
   const value = annotations?.[ROTATE_AT];
-  if (value === undefined || value.length <= MAX_NOTED_LENGTH) return value;
+  return value === undefined ? undefined : noted(value);
+}
+
+/** Whether the last request was not acted on yet. Versions before noted a long value as it is. */
+export function awaitsRotation({ metadata, status }: Rotated): boolean {
+  const asked = rotationAsked(metadata);
+  const { lastHandledRotateAt: handled } = status;
+  return asked !== undefined && (handled === undefined || asked !== noted(handled));
+}
+
+function noted(value: string): string {
+  if (value.length <= MAX_NOTED_LENGTH) return value;
   return `sha256:${createHash('sha256').update(value).digest('hex')}`;
 }
 
@@ -105,8 +116,7 @@ export function untilRotation(
   nowMs: number,
 ): number | undefined {
   if (status.lastRotation === undefined) return undefined;
-  const asked = rotationAsked(metadata);
-  if (asked !== undefined && asked !== status.lastHandledRotateAt) return 0;
+  if (awaitsRotation({ metadata, status })) return 0;
   const due = rotationDueMs({ status: { ...status, ...correctedRotation({ status }, every, nowMs) } }, every);
   return due === undefined ? undefined : due - nowMs;
 }

@@ -1,7 +1,7 @@
 import { ROTATE_AT } from '../../kube/annotations.ts';
 import type { ConditionUpdate } from '../../kube/condition.ts';
 import { ready, stalled } from '../../kube/summary.ts';
-import { rotationAsked } from '../rotation.ts';
+import { awaitsRotation } from '../rotation.ts';
 import { connectionSecretName, type UserDecision, type UserSeen, type UserSubject, usernameOf } from './observation.ts';
 
 /** A person must act. A change of what the object refers to leads to a pass at once; other changes are found out slowly. */
@@ -19,9 +19,8 @@ export function readyConditions(subject: UserSubject, { at }: UserSeen): readonl
   const { metadata, spec, status } = subject;
   const message = `User "${usernameOf(subject)}" signs in at ${at.endpoint} with the password in Secret "${connectionSecretName(subject)}"`;
   const own = spec.passwordSecretRef?.name;
-  const asked = rotationAsked(metadata);
   // Said until the next look: the annotation stays, and may be older than the person's own password.
-  const isAsked = own !== undefined && asked !== undefined && asked !== status.lastHandledRotateAt;
+  const isAsked = own !== undefined && awaitsRotation({ metadata, status });
   const hint = `. Annotation ${ROTATE_AT} replaces generated passwords only: to replace this one, change Secret "${own}"`;
   return ready('LoginWorks', isAsked ? `${message}${hint}` : message);
 }

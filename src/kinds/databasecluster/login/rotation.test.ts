@@ -26,6 +26,11 @@ describe('untilRotation()', () => {
       secured.annotated('rotate-at', 'now').withStatus({ lastHandledRotateAt: 'now' }),
       undefined,
     ],
+    [
+      'not again for a long request that a version before noted as it is',
+      secured.annotated('rotate-at', 'x'.repeat(2000)).withStatus({ lastHandledRotateAt: 'x'.repeat(2000) }),
+      undefined,
+    ],
     ['in the whole of rotateEvery if the clock was ahead once', secured.with(daily).withStatus(AHEAD), 24 * HOUR_MS],
     ['at once when it was asked for then', secured.with(daily).withStatus(AHEAD).annotated('rotate-at', 'now'), 0],
     ['not before the first password', aCluster().with(daily).annotated('rotate-at', 'now'), undefined],
