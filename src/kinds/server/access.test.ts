@@ -25,6 +25,8 @@ interface Case {
         readonly status?: Fields;
         readonly annotations?: Readonly<Record<string, string>>;
         readonly leaves?: boolean;
+        /** Only finalizers of others keep it. */
+        readonly isLetGo?: boolean;
       }
     | undefined;
   readonly namespace?: string;
@@ -45,6 +47,7 @@ function look(given: Case) {
       ...running.metadata,
       annotations: change.annotations ?? {},
       ...(change.leaves ? { deletionTimestamp: '2026-11-20T12:00:00Z' } : {}),
+      ...(change.isLetGo ? { finalizers: ['foregroundDeletion'] } : {}),
     },
     spec: { ...(running.spec as Fields), ...change.spec },
     status: { ...(running.status as Fields), ...change.status },
@@ -237,6 +240,26 @@ describe('the server of a cluster', () => {
     [
       'while it is being deleted and stays in the cloud',
       () => ({ cluster: { leaves: true, status: without('Available') } }),
+      { why: 'leaving', destroyed: false },
+    ],
+    [
+      'once it was destroyed and its object let go, while others keep that',
+      () => ({
+        cluster: { leaves: true, isLetGo: true, spec: { deletionPolicy: 'Delete' }, status: telling('Released') },
+      }),
+      { why: 'leaving', reason: 'ClusterDeleting', destroyed: true },
+    ],
+    [
+      'once its protected object was abandoned, while others keep that',
+      () => ({
+        cluster: {
+          leaves: true,
+          isLetGo: true,
+          annotations: { 'mooring.dev/abandon': 'true' },
+          spec: { deletionPolicy: 'Delete', deletionProtection: true },
+          status: telling('Released'),
+        },
+      }),
       { why: 'leaving', destroyed: false },
     ],
     [

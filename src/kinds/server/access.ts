@@ -1,7 +1,8 @@
 import { splitAddress } from '../../http/address.ts';
-import { isPaused } from '../../kube/annotations.ts';
+import { ABANDON, isPaused } from '../../kube/annotations.ts';
 import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
+import { hasLetGo } from '../claim.ts';
 import { destroys } from '../databasecluster/decide-deletion.ts';
 import { heldRecordOf } from '../databasecluster/held-record.ts';
 import { spaceKeyOf } from '../databasecluster/identity.ts';
@@ -156,9 +157,10 @@ function unusable(called: string, cluster: ClusterRecord): Waiting {
   const held = spec.deletionProtection || isPaused(metadata);
   const blocked = reason === 'DeletionBlocked' || reason === 'DeletionProtected';
   // One that should be destroyed is not gone either: until it says that it is being destroyed, it may still say that it cannot be.
-  const destroyed = destroys(spec);
-  const goes = !destroyed || reason === 'Destroying';
-  if (metadata.deletionTimestamp !== undefined && !held && !blocked && goes)
+  const destroyed = destroys(spec) && metadata.annotations?.[ABANDON] !== 'true';
+  const goes = !held && !blocked && (!destroyed || reason === 'Destroying');
+  // Once it is let go, nothing keeps it from going, and nobody signs in through it any more.
+  if (hasLetGo(metadata) || (metadata.deletionTimestamp !== undefined && goes))
     return { ...waiting('leaving', 'ClusterDeleting', `${called} is being deleted`), destroyed };
   // Also while it is being suspended: what was right stays so, and nobody needs to wait for it.
   const rests = spec.state === 'Suspended';
