@@ -26,6 +26,8 @@ async function twoWantOneSecret() {
 
 it('A cluster is not created if its login would be in the Secret of one that is being created', async () => {
   const { kube, clock, ready, inCloud } = await twoWantOneSecret();
+  await clock.advance(1_000);
+  expect(ready('second')?.message).toContain('Secret "shared" is to hold the login of DatabaseCluster "first", which');
   await clock.advance(60_000);
   expect([ready('first')?.reason, ready('second')?.reason, inCloud()]).toEqual(['Running', 'SecretNotOurs', ['first']]);
   expect(ready('second')?.message).toContain('Secret "shared" belongs to DatabaseCluster "first"');

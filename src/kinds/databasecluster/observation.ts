@@ -135,13 +135,15 @@ export type LoginObservation =
       readonly forMs: number;
     }
   /**
-   * The Secret's name is taken by a Secret that is not ours, or that holds the login of another cluster, which may still exist. Also before
-   * a cluster is created.
+   * The Secret's name is taken by a Secret that is not ours, or that holds the login of another cluster, which may still exist; or another
+   * object comes first with it. Also before a cluster is created.
    */
   | {
       readonly login: 'secretTaken';
       readonly secretName: string;
       readonly isOfAnother?: boolean;
+      /** There is no such Secret yet: the name of the DatabaseCluster whose login is to be in it. */
+      readonly wantedBy?: string;
       /** The object it belongs to, if known. */
       readonly by?: SecretHolder | undefined;
     }

@@ -56,14 +56,14 @@ function wantedByOther(world: ClusterWorld, subject: ClusterSubject): SecretTake
     .filter((record) => adminSecretName(record) === secretName && record.spec.managementPolicy !== 'Observe')
     .filter(claims);
   const first = comesBefore(subject, others, holdOf);
-  if (first === undefined) return undefined;
-  const by = { kind: databaseClusterDefinition.kind, name: splitKey(first).name };
-  return { login: 'secretTaken', secretName, by };
+  return first === undefined ? undefined : { login: 'secretTaken', secretName, wantedBy: splitKey(first).name };
 }
 
 /** The only remedy for a Secret that holds a login is another name: removing or relabelling it may lose that login for good. */
-export function secretTakenWords({ secretName, isOfAnother, by }: SecretTaken): string {
+export function secretTakenWords({ secretName, isOfAnother, wantedBy, by }: SecretTaken): string {
   const rename = 'set adminCredentials.secretName to another name';
+  if (wantedBy !== undefined)
+    return `Secret "${secretName}" is to hold the login of DatabaseCluster "${wantedBy}", which comes first: ${rename} in one of the two`;
   if (by === undefined && isOfAnother)
     return `Secret "${secretName}" holds the login of another cluster, which an earlier object of this name left behind, so it is not overwritten: ${rename}`;
   return takenWords(secretName, by, OWNER_LABEL, rename);
