@@ -26,7 +26,11 @@ async function bench() {
       if (times > 100) return { times, error: undefined };
     }
   };
-  return { clock, change };
+  const patch = async (data: Readonly<Record<string, string | null>>) => {
+    const read = (await secrets.read('shop', 'login', signal)) ?? expect.unreachable();
+    await secrets.patch('shop', 'login', read, { data });
+  };
+  return { clock, change, patch };
 }
 
 it('paced() lets twenty changes of a Secret through, and then one each half a minute', async () => {
@@ -49,4 +53,17 @@ it('paced() holds back no other Secret', async () => {
   const { change } = await bench();
   await change();
   expect((await change('other')).times).toBe(20);
+});
+
+it('paced() never holds back the end of a replacement, without which the published password does not work', async () => {
+  const { clock, change, patch } = await bench();
+  await change();
+  await clock.advance(30_000);
+  await patch({ nextPassword: 'next' });
+  await patch({ password: 'next', nextPassword: null });
+  // It counts all the same, and one more end is nobody's.
+  await expect(patch({ nextPassword: null })).rejects.toMatchObject({
+    reason: 'SecretContested',
+    retryAfterMs: 60_000,
+  });
 });

@@ -12,19 +12,27 @@ const EVERY_MS = 30_000;
 /**
  * Another controller may change a Secret back each time that Mooring changes it. Neither gives in, and what changes a Secret is at once
  * looked at: so they would set each other's pace, many times a second. Returns Secrets whose `patch` throws TransientError
- * SecretContested if there were so many changes of one Secret that somebody must be doing that. Nothing else is held back.
+ * SecretContested if there were so many changes of one Secret that somebody must be doing that. Nothing else is held back, nor is the
+ * end of a password's replacement that was begun: the server may have the new one, and then the published one does not work.
  */
 export function paced(secrets: Secrets, clock: Clock): Secrets {
   // One fewer: what is asked is whether another one may be made now.
   const buckets = new Buckets({ clock, intervalMs: EVERY_MS, burst: MOST - 1 });
+  const begun = new Set<string>();
   return {
     ...secrets,
-    patch(namespace, name, read, changes) {
+    async patch(namespace, name, read, changes) {
       const key = objectKey(namespace, name);
-      const waitMs = buckets.waitMs(key);
-      if (waitMs > 0) return Promise.reject(contested(namespace, name, waitMs));
+      const nextPassword = changes.data?.['nextPassword'];
+      const isEnd = nextPassword === null && begun.has(key);
+      const waitMs = isEnd ? 0 : buckets.waitMs(key);
+      if (waitMs > 0) throw contested(namespace, name, waitMs);
       buckets.take(key);
-      return secrets.patch(namespace, name, read, changes);
+      // Before it is known whether the change was made: its answer may be lost.
+      if (typeof nextPassword === 'string') begun.add(key);
+      const version = await secrets.patch(namespace, name, read, changes);
+      if (nextPassword === null) begun.delete(key);
+      return version;
     },
   };
 }

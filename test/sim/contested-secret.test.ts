@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { SECRETS } from '../../src/kube/api.ts';
+import { passwordIs } from '../../src/simulator/server/state.ts';
 import { isReady } from './scenario.ts';
 import { USERS } from './view.ts';
 import { World } from './world.ts';
@@ -37,6 +38,32 @@ test('A controller that changes a Secret back each time does not set the pace, a
   expect(world.effects.length).toBeLessThan(120);
   await clock.advance(60_000);
   expect([hostOf(), view.ready('app', USERS)]).toEqual([ours, 'True LoginWorks']);
+  expect(world.invariants.violations).toEqual([]);
+  world.stop();
+});
+
+test('A password that is replaced soon after that is published as soon as the server has it', async () => {
+  const world = new World();
+  const { clock, kube, people, view } = world;
+  await world.start();
+  await people.createCluster();
+  await people.create(USERS, 'app', { clusterRef: { name: 'orders' } });
+  await world.until(() => isReady(world, 'app', USERS), 'app is Ready');
+  const secret = () => view.secret('app-connection') ?? {};
+  const { host: ours, password: first } = secret();
+  let brokenMs = 0;
+  let longestMs = 0;
+  for (let ms = 0; ms < MINUTES * 60_000; ms += STEP_MS) {
+    if (ms === 60_000) await people.edit({ annotations: { 'mooring.dev/rotate-at': '1' } }, 'app', USERS);
+    if (ms < 60_000 && secret()['host'] === ours) await kube.patch(SECRETS, REF, { data: { host: THEIRS } });
+    await clock.advance(STEP_MS);
+    const { username = '', password = '' } = secret();
+    const database = view.cluster()?.database ?? expect.unreachable();
+    brokenMs = passwordIs(database, username, password) ? 0 : brokenMs + STEP_MS;
+    longestMs = Math.max(longestMs, brokenMs);
+  }
+  expect(secret()['password']).not.toBe(first);
+  expect(longestMs).toBeLessThan(2_000);
   expect(world.invariants.violations).toEqual([]);
   world.stop();
 });
