@@ -105,6 +105,15 @@ describe('a password that a server accepted', () => {
   });
 });
 
+it('answeredBy() tells the request that a password answers, of the last one that was written down only', () => {
+  const tries = new PasswordTries();
+  tries.prepared(KEY, other, 'earlier');
+  tries.prepared(KEY, one, 'asked');
+  expect([tries.answeredBy(KEY, one), tries.answeredBy(KEY, other)]).toEqual(['asked', undefined]);
+  tries.forget(KEY);
+  expect(tries.answeredBy(KEY, one)).toBeUndefined();
+});
+
 describe('a password that was recorded', () => {
   it.each([
     { what: 'while nothing was sent', error: undefined, sends: false, unsent: true },
@@ -115,7 +124,7 @@ describe('a password that was recorded', () => {
     { what: 'after the server accepted it', error: undefined, sends: true, unsent: false },
   ])('$what, is unsent: $unsent', async ({ error, sends, unsent }) => {
     const tries = new PasswordTries();
-    tries.prepared(KEY, one);
+    tries.prepared(KEY, one, undefined);
     if (sends) await give(tries, 0, error).catch(() => {});
     expect([tries.isUnsent(KEY, one), tries.isUnsent(KEY, other)]).toEqual([unsent, false]);
     expect(isAwaited(tries, one, 0)).toBe(sends && error === undefined);
@@ -135,7 +144,7 @@ describe('a password that a server refused', () => {
     ['unknown', 'no', false],
   ])('at a sign-in that is then %s, is %s; no server has it: %s', async (verdict, is, unsent) => {
     const tries = new PasswordTries();
-    tries.prepared(KEY, one);
+    tries.prepared(KEY, one, undefined);
     const refuse = () => Promise.reject(failure('conflict', 409));
     const given = tries.give(KEY, { ...one, ...WHERE }, () => 0, refuse, verdicts[verdict]);
     if (verdict === 'unknown') await expect(given).rejects.toThrow(is);

@@ -61,6 +61,8 @@ export class PasswordTries {
   readonly #refused = new Map<ObjectKey, Refused>();
   readonly #taken = new Map<ObjectKey, Taken>();
   readonly #unsent = new Map<ObjectKey, string>();
+  /** Which request for a new password the last coming one answers. */
+  readonly #answers = new Map<ObjectKey, { readonly digest: string; readonly asked: string | undefined }>();
   /** When a coming password that somebody else wrote was first seen. */
   readonly #foreign = new Map<ObjectKey, { readonly digest: string; readonly sinceMs: number }>();
   /** For a password that an earlier call may have set: since when calls with it have surely had no effect. */
@@ -90,9 +92,20 @@ export class PasswordTries {
     return { failure: known.failure, forMs: known.untilMs - nowMs };
   }
 
-  /** The password was just written down here, and no server has seen it. */
-  prepared(key: ObjectKey, login: Login): void {
-    this.#unsent.set(key, digestOf(login));
+  /** The password was just written down here, and no server has seen it. `asked`: the request for a new one that it answers. */
+  prepared(key: ObjectKey, login: Login, asked: string | undefined): void {
+    const digest = digestOf(login);
+    this.#unsent.set(key, digest);
+    this.#answers.set(key, { digest, asked });
+  }
+
+  /**
+   * The request that the password answers, if it was written down here. The Secret says so, too, unless something removes its
+   * annotations: then the request would be answered again and again.
+   */
+  answeredBy(key: ObjectKey, login: Login): string | undefined {
+    const known = this.#answers.get(key);
+    return known?.digest === digestOf(login) ? known.asked : undefined;
   }
 
   /** Whether surely no server has taken it or will take it. */
@@ -196,6 +209,7 @@ export class PasswordTries {
     this.#refused.delete(key);
     this.#taken.delete(key);
     this.#unsent.delete(key);
+    this.#answers.delete(key);
     this.#foreign.delete(key);
     this.#untaken.delete(key);
   }

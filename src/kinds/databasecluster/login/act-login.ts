@@ -106,7 +106,7 @@ export async function preparePassword(
     world.memory.inEndingNamespace.add(subject.key);
     return undefined;
   }
-  tries.prepared(subject.key, { username: login.username, password: nextPassword });
+  tries.prepared(subject.key, { username: login.username, password: nextPassword }, asked);
   return undefined;
 }
 
@@ -224,7 +224,8 @@ export async function promotePassword(work: Work): Promise<ClusterStatusPatch | 
   const { world, subject, connection } = work;
   const { secret, secretName, next } = await readOwnLogins(work);
   if (secret === undefined || next === undefined) return undefined;
-  const rotation = rotated(subject, secret.annotations[ROTATION_ANNOTATIONS.answers], world.clock.now());
+  const answers = secret.annotations[ROTATION_ANNOTATIONS.answers] ?? world.memory.tries.answeredBy(subject.key, next);
+  const rotation = rotated(subject, answers, world.clock.now());
   await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
     data: { password: next.password, nextPassword: null },
     annotations: {

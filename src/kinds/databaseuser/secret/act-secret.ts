@@ -53,7 +53,7 @@ export async function prepareNext(
   const mark = ref === undefined ? markOf({ username, password: next }) : '';
   await write(work, secret, { current, next, answers, mark, own: chosen });
   world.memory.chose(subject.key, ref === undefined ? undefined : { username, password: next });
-  world.memory.tries.prepared(subject.key, { username, password: next });
+  world.memory.tries.prepared(subject.key, { username, password: next }, answers);
   if (isOnly === true && ref === undefined) world.memory.replacements.made(subject, world.clock.monotonic());
   return undefined;
 }
@@ -64,9 +64,9 @@ export async function promotePassword(work: Work): Promise<UserStatusPatch | und
   const { next, answers, own = [] } = passwordsIn(secret, work);
   if (next === undefined) return undefined;
   const { subject, world } = work;
+  const login = { username: usernameOf(subject), password: next };
   // It may be another one than was tried.
-  if (!world.memory.wasAccepted(subject.key, { username: usernameOf(subject), password: next }))
-    throw secretChanged(connectionSecretName(subject));
+  if (!world.memory.wasAccepted(subject.key, login)) throw secretChanged(connectionSecretName(subject));
   const nowMs = world.clock.now();
   const promoted = {
     current: next,
@@ -74,7 +74,7 @@ export async function promotePassword(work: Work): Promise<UserStatusPatch | und
     mark: '',
     own: own.includes('next') ? (['current'] as const) : [],
   };
-  const rotation = rotated(subject, answers, nowMs);
+  const rotation = rotated(subject, answers ?? world.memory.tries.answeredBy(subject.key, login), nowMs);
   await write(work, secret, promoted, {
     at: new Date(nowMs).toISOString(),
     rotation: recordOf(subject, rotation),
