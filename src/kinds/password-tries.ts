@@ -62,7 +62,7 @@ export class PasswordTries {
   readonly #taken = new Map<ObjectKey, Taken>();
   readonly #unsent = new Map<ObjectKey, string>();
   /** Which request for a new password the last coming one answers. */
-  readonly #answers = new Map<ObjectKey, { readonly digest: string; readonly asked: string | undefined }>();
+  readonly #answers = new Map<ObjectKey, { readonly digest: string; readonly asked: string }>();
   /** When a coming password that somebody else wrote was first seen. */
   readonly #foreign = new Map<ObjectKey, { readonly digest: string; readonly sinceMs: number }>();
   /** For a password that an earlier call may have set: since when calls with it have surely had no effect. */
@@ -96,7 +96,8 @@ export class PasswordTries {
   prepared(key: ObjectKey, login: Login, asked: string | undefined): void {
     const digest = digestOf(login);
     this.#unsent.set(key, digest);
-    this.#answers.set(key, { digest, asked });
+    if (asked === undefined) this.#answers.delete(key);
+    else this.#answers.set(key, { digest, asked });
   }
 
   /**
