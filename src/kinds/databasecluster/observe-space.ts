@@ -47,7 +47,6 @@ export async function findConnection(work: LocalWork): Promise<SpaceConnection |
   const isShown = connection?.poller.listedAtMs !== undefined || connection?.poller.has(currentID(subject));
   if (connection !== undefined && isShown && admitted) {
     world.memory.waiting.forget(subject.key);
-    world.memory.listedUntold.forget(subject.key);
     return connection;
   }
   return notObserved(work, space, connection);
@@ -101,13 +100,12 @@ const FIRST_LOOK: ReadonlySet<string> = new Set(['CloudThrottled', OBSERVING]);
 function untilTold({ clock, memory }: ClusterWorld, subject: ClusterSubject, look: Look): number | undefined {
   const { conditions } = subject.status;
   if (conditions !== undefined && findStatusCondition(conditions, 'Ready')?.reason !== OBSERVING) return undefined;
-  const since = look === 'listed' ? memory.listedUntold : memory.waiting;
-  const leftMs = TOLD_AFTER_MS[look] - since.begin(subject, clock.monotonic());
+  const leftMs = TOLD_AFTER_MS[look] - memory.waiting.begin(subject, clock.monotonic());
   return leftMs > 0 ? leftMs : undefined;
 }
 
 /**
- * How long a space may wait for its turn to be looked at for the first time, how long that look may take, and how long after it the
- * space's status may tell nothing. If the cloud limits requests, the looks at a hundred spaces take most of a minute.
+ * How long a space may wait for its turn to be looked at for the first time, and how long its List may take. What is asked after that waits
+ * for its turn as well: if the cloud limits requests, the looks at a hundred spaces take most of a minute.
  */
-const TOLD_AFTER_MS: Readonly<Record<Look, number>> = { queued: 60_000, lookedAt: 10_000, listed: 10_000 };
+const TOLD_AFTER_MS: Readonly<Record<Look, number>> = { queued: 60_000, lookedAt: 10_000, listed: 60_000 };

@@ -91,8 +91,6 @@ export class ClusterMemory {
   readonly ahead = new Elapsed();
   /** For how long its space has waited for its first look. */
   readonly waiting = new Elapsed();
-  /** For how long its space has been listed, though its status tells of no look. */
-  readonly listedUntold = new Elapsed();
   /** Objects for which nothing can be created any more, as their namespace is being deleted, too. */
   readonly inEndingNamespace = new Set<ObjectKey>();
   /** For how long the object has been going. */
@@ -177,7 +175,7 @@ export class ClusterMemory {
   }
 
   forget(key: ObjectKey, why: Forgotten): void {
-    for (const elapsed of [this.ahead, this.waiting, this.listedUntold, this.going, this.left]) elapsed.forget(key);
+    for (const elapsed of [this.ahead, this.waiting, this.going, this.left]) elapsed.forget(key);
     for (const elapsed of [this.sourceLogins, this.clones, this.unreachable]) elapsed.forget(key);
     for (const known of [this.absences, this.failedChanges, this.unseenChanges, this.tries, this.verifications])
       known.forget(key);
