@@ -175,7 +175,7 @@ function listOf(flag: string, text: string): readonly string[] {
   return items;
 }
 
-/** Takes only what a DatabaseSpace can name as its team or space. */
+/** Takes only what a DatabaseSpace can name as its team or space: as `pathSegment` of its schema says in CEL. */
 function idOf(flag: string, text: string): string {
   if (/^[^/?#%\s\p{Cc}]{1,253}$/u.test(text) && text !== '.' && text !== '..') return text;
   const rule = 'of 1 to 253 characters, without spaces, /, ?, # or %, and not . or ..';

@@ -76,8 +76,8 @@ function warningsOf(kind: string, metadata: Annotated): readonly Untold[] {
 
 /** About an annotation for an object that is being deleted, set before: the deletion would then look like any other. */
 function disarmedBy(kind: string, metadata: Annotated): string | undefined {
-  const { annotations, deletionTimestamp, name = '', namespace = '' } = metadata;
-  if (annotations?.[ABANDON] !== 'true' || deletionTimestamp !== undefined) return undefined;
+  const { deletionTimestamp, name = '', namespace = '' } = metadata;
+  if (!isAbandoned(metadata) || deletionTimestamp !== undefined) return undefined;
   const undo = `kubectl annotate ${kind.toLowerCase()}.${GROUP} ${name} --namespace=${namespace} ${ABANDON}-`;
   return `Annotation ${ABANDON} is "true", so deleting this object removes only the object, and leaves everything in the cloud and on servers as it is, whatever the spec says about deletion. Unless that is meant, remove the annotation: ${undo}`;
 }
@@ -143,4 +143,9 @@ export function isAsked(
 
 export function isPaused({ annotations }: ObjectMeta): boolean {
   return annotations?.[PAUSED] === 'true';
+}
+
+/** Whether a deletion removes only the object. */
+export function isAbandoned({ annotations }: Pick<ObjectMeta, 'annotations'>): boolean {
+  return annotations?.[ABANDON] === 'true';
 }

@@ -5,21 +5,28 @@ import type { ApiError } from '../http/api-error.ts';
  * into a failure, and it sees neither clients nor kinds.
  */
 
-/** `look`: what to look at if there is no answer. `url`: the field of the DatabaseSpace that leads there. */
-function remediesOn(side: 'in the cloud' | 'on the server', look: string, url: 'baseURL' | 'serverURL') {
+interface Side {
+  readonly name: 'the cloud' | 'the server';
+  readonly at: 'in' | 'on';
+  /** The field of the DatabaseSpace that leads there. */
+  readonly url: 'baseURL' | 'serverURL';
+  /** What to look at if there is no answer. */
+  readonly look: string;
+}
+
+function remediesOn({ name, at, url, look }: Side) {
   const again = 'Mooring tries again. If this persists,';
   const silent = `${again} ${look}`;
-  const there = side.replace(/^\w+ /, '');
-  const badAnswer = `${again} check that ${url} of the DatabaseSpace leads to ${there}, and that no proxy answers in its place`;
+  const badAnswer = `${again} check that ${url} of the DatabaseSpace leads to ${name}, and that no proxy answers in its place`;
   // Also for a conflict: an id that is in use has words of its own, and other calls conflict with a state that passes.
-  const refused = `Change the spec, or what the answer names ${side}; Mooring tries again now and then`;
+  const refused = `Change the spec, or what the answer names ${at} ${name}; Mooring tries again now and then`;
   return { unreachable: silent, lost: silent, unavailable: silent, badAnswer, conflict: refused, invalid: refused };
 }
 
 type Remedies = Readonly<Partial<Record<ApiError['kind'], string>>>;
 
 const REMEDIES: Remedies = {
-  ...remediesOn('in the cloud', 'see what the DatabaseSpace says', 'baseURL'),
+  ...remediesOn({ name: 'the cloud', at: 'in', url: 'baseURL', look: 'see what the DatabaseSpace says' }),
   unauthorized: 'Check the Secret that holds the login or API token',
   forbidden: 'Give the DatabaseSpace an API token of a sufficient level',
 };
@@ -27,11 +34,12 @@ const REMEDIES: Remedies = {
 /** A database server has logins but no API tokens: only its default user may manage others (compatibility.md). */
 const SERVER_REMEDIES: Remedies = {
   ...REMEDIES,
-  ...remediesOn(
-    'on the server',
-    'check that the server runs, and network policies and proxies on the way',
-    'serverURL',
-  ),
+  ...remediesOn({
+    name: 'the server',
+    at: 'on',
+    url: 'serverURL',
+    look: 'check that the server runs, and network policies and proxies on the way',
+  }),
   forbidden:
     "The login that Mooring works with there may not do that, as only a server's default user may manage others: put the default user's login into a Secret, name it in adminCredentials.existingSecretRef of the DatabaseCluster, and delete its admin Secret, which holds the other user's",
 };

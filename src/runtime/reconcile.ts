@@ -7,7 +7,7 @@
 
 import type { Clock } from '../base/clock.ts';
 import { TransientError } from '../base/errors.ts';
-import { ABANDON, ABANDONED, isAsked, isPaused, PAUSED, RECONCILE_AT } from '../kube/annotations.ts';
+import { ABANDONED, isAbandoned, isAsked, isPaused, PAUSED, RECONCILE_AT } from '../kube/annotations.ts';
 import { isConflict, isNotFound, type KubeApi, KubeError } from '../kube/api.ts';
 import { type ConditionUpdate, findStatusCondition, isStatusConditionTrue, setConditions } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
@@ -127,7 +127,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const deleting = metadata.deletionTimestamp !== undefined;
     if (deleting) {
       if (!this.#hasFinalizer()) return this.#tell({ conditions: RELEASED }, {}, undefined);
-      if (metadata.annotations?.[ABANDON] === 'true') {
+      if (isAbandoned(metadata)) {
         const outcome = await this.#setFinalizer(false, () => kind.abandon?.({ metadata, status }));
         if (outcome.next === 'settled') this.#context.onUntold(this.#object, ABANDONED);
         return outcome;

@@ -62,31 +62,21 @@ async function notObserved(
   // Names only the reason: the message may change often, and that must not write hundreds of objects.
   const starting = ready?.status === 'True';
   const known = starting ? 'this process has not listed it yet' : `its condition Ready says ${ready?.reason}`;
-  const look = lookOf(connection);
-  const why = ready === undefined ? UNCHECKED[look] : known;
+  const why = ready === undefined ? untold(connection) : known;
   const message = `${waitingFor(subject)} to be observed: ${why}`;
   const isPutOff = ready?.status === 'Unknown' && FIRST_LOOK.has(ready.reason);
   const isFirstLook = ready === undefined || starting || isPutOff;
-  const untoldMs = isFirstLook ? untilTold(world, subject, look) : undefined;
+  const untoldMs = isFirstLook ? untilTold(world, subject, connection) : undefined;
   const login = await loginMeanwhile(work, spec, connection);
   return { space: 'waiting', reason: 'WaitingForSpace', message, starting, untoldMs, login };
 }
 
-/** How far the first look at a space has come. */
-type Look = 'queued' | 'lookedAt' | 'listed';
-
-function lookOf(connection: SpaceConnection | undefined): Look {
-  if (connection === undefined) return 'queued';
-  return connection.poller.listedAtMs === undefined ? 'lookedAt' : 'listed';
-}
-
 /** What is said of a space whose status says nothing. */
-const UNCHECKED: Readonly<Record<Look, string>> = {
-  queued: 'it has not been checked yet',
-  lookedAt: 'it has not been checked yet',
-  listed:
-    'it was listed, but its status does not say so: if that cannot be written, an Event StatusRefused of it says why',
-};
+function untold(connection: SpaceConnection | undefined): string {
+  return connection?.poller.listedAtMs === undefined
+    ? 'it has not been checked yet'
+    : 'it was listed, but its status does not say so: if that cannot be written, an Event StatusRefused of it says why';
+}
 
 function waitingFor({ metadata, spec }: ClusterSubject): string {
   const { name, namespace = metadata.namespace ?? '' } = spec.spaceRef;
@@ -97,10 +87,15 @@ function waitingFor({ metadata, spec }: ClusterSubject): string {
 const FIRST_LOOK: ReadonlySet<string> = new Set(['CloudThrottled', OBSERVING]);
 
 /** How long a cluster that reports nothing yet may stay silent; undefined: it must report now. */
-function untilTold({ clock, memory }: ClusterWorld, subject: ClusterSubject, look: Look): number | undefined {
+function untilTold(
+  { clock, memory }: ClusterWorld,
+  subject: ClusterSubject,
+  connection: SpaceConnection | undefined,
+): number | undefined {
   const { conditions } = subject.status;
   if (conditions !== undefined && findStatusCondition(conditions, 'Ready')?.reason !== OBSERVING) return undefined;
-  const leftMs = TOLD_AFTER_MS[look] - memory.waiting.begin(subject, clock.monotonic());
+  const isLookedAt = connection !== undefined && connection.poller.listedAtMs === undefined;
+  const leftMs = TOLD_AFTER_MS[isLookedAt ? 'lookedAt' : 'queued'] - memory.waiting.begin(subject, clock.monotonic());
   return leftMs > 0 ? leftMs : undefined;
 }
 
@@ -108,4 +103,4 @@ function untilTold({ clock, memory }: ClusterWorld, subject: ClusterSubject, loo
  * How long a space may wait for its turn to be looked at for the first time, and how long its List may take. What is asked after that waits
  * for its turn as well: if the cloud limits requests, the looks at a hundred spaces take most of a minute.
  */
-const TOLD_AFTER_MS: Readonly<Record<Look, number>> = { queued: 60_000, lookedAt: 10_000, listed: 60_000 };
+const TOLD_AFTER_MS = { queued: 60_000, lookedAt: 10_000 };

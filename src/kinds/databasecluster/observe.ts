@@ -91,8 +91,9 @@ export async function orProtected(
   try {
     return await look;
   } catch (error) {
+    if (!deleting || !spec.deletionProtection) throw error;
     const failure = failureOf(error);
-    if (!deleting || !spec.deletionProtection || failure.lasting === 'conflict') throw error;
+    if (failure.lasting === 'conflict') throw error;
     return { space: 'protected', ...failure };
   }
 }

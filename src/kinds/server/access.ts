@@ -1,5 +1,5 @@
 import { splitAddress } from '../../http/address.ts';
-import { ABANDON, isPaused } from '../../kube/annotations.ts';
+import { isAbandoned, isPaused } from '../../kube/annotations.ts';
 import { findStatusCondition, isStatusConditionTrue } from '../../kube/condition.ts';
 import { type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
 import { hasLetGo } from '../claim.ts';
@@ -157,7 +157,7 @@ function unusable(called: string, cluster: ClusterRecord): Waiting {
   const held = spec.deletionProtection || isPaused(metadata);
   const blocked = reason === 'DeletionBlocked' || reason === 'DeletionProtected';
   // One that should be destroyed is not gone either: until it says that it is being destroyed, it may still say that it cannot be.
-  const destroyed = destroys(spec) && metadata.annotations?.[ABANDON] !== 'true';
+  const destroyed = destroys(spec) && !isAbandoned(metadata);
   const goes = !held && !blocked && (!destroyed || reason === 'Destroying');
   // Once it is let go, nothing keeps it from going, and nobody signs in through it any more.
   if (hasLetGo(metadata) || (metadata.deletionTimestamp !== undefined && goes))

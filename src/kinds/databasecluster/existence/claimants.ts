@@ -3,7 +3,7 @@ import { findStatusCondition } from '../../../kube/condition.ts';
 import type { ObjectKey } from '../../../kube/object.ts';
 import { comesBefore, type Hold } from '../../claim.ts';
 import { isSamePlace } from '../../databasespace/place.ts';
-import { heldRecordOf } from '../held-record.ts';
+import { type HeldRecord, heldRecordOf } from '../held-record.ts';
 import { createdAtOf, currentID, mayExist, spaceKeyOf } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import type { ClusterRecord } from '../record.ts';
@@ -15,6 +15,14 @@ import type { ClusterWorld } from '../world.ts';
 export function claims(cluster: ClusterRecord): boolean {
   const ready = findStatusCondition(cluster.status.conditions, 'Ready');
   return mayExist(cluster) || ready?.reason !== 'SpaceNotAllowed';
+}
+
+/** What is known of these objects, of those whose claims count. */
+export function claiming(world: Pick<ClusterWorld, 'cluster'>, keys: Iterable<ObjectKey>): readonly HeldRecord[] {
+  return [...keys]
+    .map((key) => heldRecordOf(world.cluster(key)))
+    .filter((record) => record !== undefined)
+    .filter(claims);
 }
 
 /**
@@ -42,13 +50,9 @@ export function claimantsOf(
     return here === undefined || (there !== undefined && isSamePlace(there, here));
   };
   return [...world.places.same(own)].flatMap((space) =>
-    [...world.claimants(space, id)]
-      .map((key) => heldRecordOf(world.cluster(key)))
-      .filter((record) => record !== undefined)
-      .filter(
-        (record) =>
-          claims(record) && isHere(record, space) && (mayExist(record) || wishesCount(space, own, world.space)),
-      ),
+    claiming(world, world.claimants(space, id)).filter(
+      (record) => isHere(record, space) && (mayExist(record) || wishesCount(space, own, world.space)),
+    ),
   );
 }
 

@@ -3,8 +3,7 @@ import { comesBefore } from '../../claim.ts';
 import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { type SecretHolder, takenWords } from '../../secret-holder.ts';
 import { OWNER_LABEL, type SecretContents } from '../../secrets.ts';
-import { claimantsOf, claims, holdOf } from '../existence/claimants.ts';
-import { heldRecordOf } from '../held-record.ts';
+import { claimantsOf, claiming, holdOf } from '../existence/claimants.ts';
 import { adminSecretName } from '../identity.ts';
 import type { ClusterSubject, LoginObservation } from '../observation.ts';
 import { databaseClusterDefinition } from '../schema.ts';
@@ -50,11 +49,10 @@ export async function observeSecret({ world, subject, connection, signal }: Work
 /** If the login of another DatabaseCluster is to be in the Secret. That is written only once its cluster runs, minutes after it was asked for. */
 function wantedByOther(world: ClusterWorld, subject: ClusterSubject): SecretTaken | undefined {
   const secretName = adminSecretName(subject);
-  const others = [...world.referringTo(objectKey(subject.metadata.namespace ?? '', secretName))]
-    .map((key) => heldRecordOf(world.cluster(key)))
-    .filter((record) => record !== undefined)
-    .filter((record) => adminSecretName(record) === secretName && record.spec.managementPolicy !== 'Observe')
-    .filter(claims);
+  const referring = world.referringTo(objectKey(subject.metadata.namespace ?? '', secretName));
+  const others = claiming(world, referring).filter(
+    (record) => adminSecretName(record) === secretName && record.spec.managementPolicy !== 'Observe',
+  );
   const first = comesBefore(subject, others, holdOf);
   return first === undefined ? undefined : { login: 'secretTaken', secretName, wantedBy: splitKey(first).name };
 }
