@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SECRETS } from '../../src/kube/api.ts';
 import { passwordIs } from '../../src/simulator/server/state.ts';
-import { isReady } from './scenario.ts';
+import { withUser } from './scenario.ts';
 import { USERS } from './view.ts';
 import { World } from './world.ts';
 
@@ -12,11 +12,9 @@ const THEIRS = Buffer.from('their.host').toString('base64');
 
 test('A controller that changes a Secret back each time does not set the pace, and the status says so until it stops', async () => {
   const world = new World();
-  const { clock, kube, people, view } = world;
+  const { clock, kube, view } = world;
   await world.start();
-  await people.createCluster();
-  await people.create(USERS, 'app', { clusterRef: { name: 'orders' } });
-  await world.until(() => isReady(world, 'app', USERS), 'app is Ready');
+  await withUser(world);
   const hostOf = () => {
     const secret = kube.all(SECRETS, REF.namespace).find(({ metadata }) => metadata.name === REF.name);
     return (secret?.['data'] as Record<string, string> | undefined)?.['host'];
@@ -46,9 +44,7 @@ test('A password that is replaced soon after that is published as soon as the se
   const world = new World();
   const { clock, kube, people, view } = world;
   await world.start();
-  await people.createCluster();
-  await people.create(USERS, 'app', { clusterRef: { name: 'orders' } });
-  await world.until(() => isReady(world, 'app', USERS), 'app is Ready');
+  await withUser(world);
   const secret = () => view.secret('app-connection') ?? {};
   const { host: ours, password: first } = secret();
   let brokenMs = 0;

@@ -2,7 +2,7 @@ import type { Dialect } from '../../src/simulator/dialect.ts';
 import { FAULT_NAMES, type Fault } from './faults.ts';
 import type { ReadFault } from './reads.ts';
 import type { Subject } from './strike.ts';
-import { CLUSTERS } from './view.ts';
+import { CLUSTERS, USERS } from './view.ts';
 import type { World } from './world.ts';
 
 export interface Scenario {
@@ -51,6 +51,13 @@ export const isReady = ({ view }: World, name = 'orders', resource = CLUSTERS) =
 export async function running(world: World, spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
   await world.people.createCluster(spec);
   await world.until(() => isReady(world), 'orders is Ready');
+}
+
+/** Creates a cluster, and a user on it, and waits until both are Ready. */
+export async function withUser(world: World, spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  await running(world, spec);
+  await world.people.create(USERS, 'app', { clusterRef: { name: 'orders' } });
+  await world.until(() => isReady(world, 'app', USERS), 'app is Ready');
 }
 
 /** A server refuses every user and password, until some minutes after the object has reported that. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SECRETS } from '../../src/kube/api.ts';
-import { isReady } from './scenario.ts';
+import { withUser } from './scenario.ts';
 import { CLUSTERS, USERS } from './view.ts';
 import { World } from './world.ts';
 
@@ -10,9 +10,7 @@ test('A rotation that is asked for is made once, even if something removes the a
   const world = new World();
   const { clock, kube, people, simulator, view } = world;
   await world.start();
-  await people.createCluster();
-  await people.create(USERS, 'app', { clusterRef: { name: 'orders' } });
-  await world.until(() => isReady(world, 'app', USERS), 'app is Ready');
+  await withUser(world);
   const patch = kube.patch.bind(kube);
   kube.patch = async (resource, ref, changes, ...more) => {
     if (resource.plural !== SECRETS.plural) return patch(resource, ref, changes, ...more);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changing, type DatabaseBench, databaseBench, readyBench } from '../../../test/support/database-bench.ts';
+import { staysRefused } from '../../../test/support/refused-creation.ts';
 import { DIALECTS } from '../../simulator/dialect.ts';
 import { DATABASE_FINALIZER, DATABASES } from './resource.ts';
 
@@ -65,14 +66,7 @@ describe.each(DIALECTS)('In dialect %s, a database that existed before', (dialec
       bench.cluster.simulator.faults.add(refusal);
       await bench.pass();
       await bench.pass();
-      const refused = bench.ready();
-      expect(refused).toMatch(/^False /);
-      expect(bench.status().operation).toBeUndefined();
-      // It is tried again without any change that people see.
-      for (let pass = 0; pass < 4; pass++) {
-        await bench.pass();
-        expect(bench.ready()).toBe(refused);
-      }
+      await staysRefused(bench);
       expect(bench.takeCalls().filter((call) => call === 'createDatabase')).toHaveLength(3);
       await withTheirs(bench);
       await bench.restart();

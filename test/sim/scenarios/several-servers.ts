@@ -1,5 +1,5 @@
 import { ROTATE_AT } from '../../../src/kube/annotations.ts';
-import { isReady, running, type Scenario } from '../scenario.ts';
+import { isReady, type Scenario, withUser } from '../scenario.ts';
 import { electAnother, loseOne, reorder, replaceLost } from '../servers.ts';
 import { USERS } from '../view.ts';
 import type { World } from '../world.ts';
@@ -37,12 +37,6 @@ function keepReordering(world: World): void {
   world.clock.after(REORDERED_EACH_MS, () => keepReordering(world));
 }
 
-async function withUser(world: World): Promise<void> {
-  await running(world, SEVERAL);
-  await world.people.create(USERS, 'app', { clusterRef: { name: 'orders' } });
-  await world.until(() => isUserReady(world), 'app is Ready');
-}
-
 /** Scenarios of clusters with several servers: one takes changes, and others may come and go. */
 export const SEVERAL_SERVERS: readonly Scenario[] = [
   {
@@ -57,7 +51,7 @@ export const SEVERAL_SERVERS: readonly Scenario[] = [
     name: 'primary-moves',
     dialect: 'field',
     hasSeveral: true,
-    prepare: withUser,
+    prepare: (world) => withUser(world, SEVERAL),
     act: async (world) => {
       ofOrders(world, electAnother);
       await world.people.edit({ annotations: { [ROTATE_AT]: '1' } }, 'app', USERS);
@@ -69,7 +63,7 @@ export const SEVERAL_SERVERS: readonly Scenario[] = [
     dialect: 'field',
     hasSeveral: true,
     prepare: async (world) => {
-      await withUser(world);
+      await withUser(world, SEVERAL);
       keepReordering(world);
     },
     act: async (world) => {

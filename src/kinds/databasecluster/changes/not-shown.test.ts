@@ -1,7 +1,20 @@
 import { describe, expect, it, vi } from 'vitest';
-import { kindBench, runningBench } from '../../../../test/support/kind-bench.ts';
+import { type KindBench, kindBench, runningBench } from '../../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../../test/support/simulator.ts';
+import type { SpacePoller } from '../../../cloud/space-poller.ts';
 import { DATABASE_CLUSTERS } from '../resource.ts';
+
+/** What Ready says in the passes that follow, one each second, until it says this, and at least in two. */
+async function wordsUntil(ready: string, bench: KindBench, poller: SpacePoller): Promise<readonly string[]> {
+  const words: string[] = [];
+  while (words.length < 10 && (words.length < 2 || bench.ready() !== ready)) {
+    await bench.clock.advance(1_000);
+    await poller.refresh();
+    await bench.pass();
+    words.push(bench.ready());
+  }
+  return words;
+}
 
 describe('A change of a DatabaseCluster that the cloud accepts and does not show yet', () => {
   const CHANGED = { storageSizeGB: 200, machineType: 'c2d-highcpu-8' };
@@ -103,13 +116,7 @@ describe('A change of a DatabaseCluster that the cloud accepts and does not show
       await bench.clock.advance(pauseMs);
       await poller.refresh();
       await client.resume('orders');
-      const words: string[] = [];
-      while (words.length < 10 && (words.length < 2 || bench.ready() !== 'True Suspended')) {
-        await bench.clock.advance(1_000);
-        await poller.refresh();
-        await bench.pass();
-        words.push(bench.ready());
-      }
+      const words = await wordsUntil('True Suspended', bench, poller);
       expect(words.at(-1)).toBe('True Suspended');
       expect(words).not.toContain('Unknown UpdateNotApplied');
     }
@@ -129,13 +136,7 @@ describe('A change of a DatabaseCluster that the cloud accepts and does not show
       await bench.clock.advance(pauseMs);
       await poller.refresh();
       await client.update('orders-eu', { id: 'orders' });
-      const words: string[] = [];
-      while (words.length < 10 && (words.length < 2 || bench.ready() !== 'True Running')) {
-        await bench.clock.advance(1_000);
-        await poller.refresh();
-        await bench.pass();
-        words.push(bench.ready());
-      }
+      const words = await wordsUntil('True Running', bench, poller);
       expect(words).toContain('Unknown RenamedElsewhere');
       expect(words.at(-1)).toBe('True Running');
     }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, test, vi } from 'vitest';
 import { aCluster } from '../../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, kindBench } from '../../../../test/support/kind-bench.ts';
+import { staysRefused } from '../../../../test/support/refused-creation.ts';
 import { addressOf } from '../../../../test/support/simulator.ts';
 import { CloudClient } from '../../../cloud/client.ts';
 import type { Dialect } from '../../../simulator/dialect.ts';
@@ -157,14 +158,7 @@ describe('A DatabaseCluster', () => {
       await bench.pass();
       await bench.pass();
       const once = count(bench, 'deploy');
-      const refused = bench.ready();
-      expect(refused).toMatch(/^False /);
-      expect(bench.status().operation).toBeUndefined();
-      // It is tried again without any change that people see.
-      for (let pass = 0; pass < 4; pass++) {
-        await bench.pass();
-        expect(bench.ready()).toBe(refused);
-      }
+      await staysRefused(bench);
       expect(count(bench, 'deploy')).toBe(3 * once);
       bench.simulator.faults.clear();
       bench.simulator.deployForeign({
