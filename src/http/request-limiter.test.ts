@@ -154,13 +154,40 @@ describe('RequestLimiter', () => {
     expect(await ratePerSecond()).toBe(2);
   });
 
-  it('raises the rate slowly, and only if it is used', async () => {
+  it.each([
+    ['doubles in five seconds of full use after a first 429', 0, 25],
+    ['rises by half a request a second if a second one showed what is let through', 250, 0.5],
+  ])('raises the rate only if it is used: it %s', async (_, between, raise) => {
     const { limiter, partyOf, refused, advance, ratePerSecond } = aLimiter();
+    const letThrough = (count: number, waited: boolean) => {
+      for (let each = 0; each < count; each++) limiter.letThrough(partyOf('a'), 'get', waited);
+    };
     refused('a');
-    for (let each = 0; each < 250; each++) limiter.letThrough(partyOf('a'), 'get', false);
+    await advance(10_000);
+    letThrough(between, false);
+    if (between > 0) refused('a');
+    await advance(10_000);
+    const rate = await ratePerSecond();
+    letThrough(250, false);
     await advance(60_000);
-    for (let each = 0; each < 250; each++) limiter.letThrough(partyOf('a'), 'get', true);
-    expect(await ratePerSecond()).toBe(27);
+    expect(await ratePerSecond()).toBe(rate);
+    // Five seconds, while the rate doubles.
+    letThrough(Math.round((25 * 5) / Math.LN2), true);
+    const raised = (await ratePerSecond()) - rate;
+    expect(Math.abs(raised - raise), `${raised} more`).toBeLessThanOrEqual(3);
+  });
+
+  it('knows nothing of the limit yet after 429s without anybody being let through', async () => {
+    const { limiter, clock, partyOf, refused, take } = aLimiter();
+    for (let count = 0; count < 300; count++) {
+      refused('a');
+      refused('b');
+      clock.advance(1_000);
+    }
+    // One request in ten seconds, and then one in four.
+    limiter.letThrough(partyOf('b'), 'get', true);
+    for (const name of ['b1', 'b2', 'b3']) void take(name);
+    expect(limiter.waitMs(partyOf('c'))).toBeCloseTo(10_000 / (1 + (10 * Math.LN2) / 5));
   });
 
   it('learns nothing about others from a party that is always refused', async () => {
@@ -258,6 +285,9 @@ describe('RequestLimiter', () => {
       refused('a');
       clock.advance(1_000);
     }
+    limiter.letThrough(partyOf('b'), 'get', false);
+    refused('b');
+    clock.advance(1_000);
     // One request in ten seconds.
     limiter.letThrough(partyOf('b'), 'get', true);
     // Two go at once: one, and one more for what nobody used.
@@ -341,6 +371,7 @@ describe.each<Cloud>([
   { ratePerSecond: 10, burst: 1 },
   { ratePerSecond: 2, burst: 60 },
   { ratePerSecond: 40, burst: 40 },
+  { ratePerSecond: 100, burst: 100 },
 ])('RequestLimiter with a cloud that lets $ratePerSecond a second through, $burst at once', (cloud) => {
   it('finds the rate, is rarely refused, and gives all spaces equal shares', async () => {
     const minutes = 3;

@@ -12,6 +12,8 @@ interface Limit {
   /** Wall clock, milliseconds since the epoch. */
   readonly sinceMs: number;
   ratePerSecond: number;
+  /** Whether no 429 has shown yet what is let through at our rate. */
+  isGuess: boolean;
   /** Monotonic, like all that follow: nobody goes before. */
   goAt: number;
   /** When somebody was last refused. */
@@ -21,6 +23,8 @@ interface Limit {
   /** The number of answers other than 429, and since when they are counted. */
   letThrough: number;
   countedFrom: number;
+  /** The rate when that count began. */
+  countedAtRate: number;
   /** When a request last went at once, and not right after a pause: the rate was not used up. */
   unusedAt: number;
 }
@@ -34,6 +38,8 @@ const CUT = { least: 0.9, most: 0.25 };
 const STEP_SHARE = 0.1;
 const MAX_STEP = 1;
 const STEP_S = 10;
+/** A rate that is a guess grows faster, as in TCP's slow start: full use doubles it in this many seconds. */
+const GUESS_DOUBLES_IN_S = 5;
 /** This long after the last 429, nothing is held back any more. */
 const FORGOTTEN_MS = 10 * 60_000;
 /** A longer pause is only for the one who was told of it. */
@@ -57,8 +63,9 @@ const ROUTINE_SHARE = 5;
  *
  * Additive increase, multiplicative decrease: a 429 cuts the rate to what was let through since the previous one. If requests
  * waited all that time, that is what the limit gives. The rate is never cut to less than a quarter; nor, if nobody has to wait,
- * below the usual throughput. Then it grows slowly, and only by use. A 429 counts for all once for each time that it asks to
- * wait, and not if it is a party's or an operation's own trouble.
+ * below the usual throughput. Then it grows slowly, and only by use; but fast until a second 429, as all that the first one shows is
+ * that a burst was too much. A 429 counts for all once for each time that it asks to wait, and not if it is a party's or an operation's
+ * own trouble.
  */
 export class RequestLimiter {
   readonly #clock: Clock;
@@ -120,7 +127,11 @@ export class RequestLimiter {
     if (this.#limit === undefined) return;
     this.#limit.letThrough++;
     const { ratePerSecond } = this.#limit;
-    if (waited) this.#limit.ratePerSecond += Math.min(MAX_STEP, ratePerSecond * STEP_SHARE) / (ratePerSecond * STEP_S);
+    if (!waited) return;
+    const step = Math.min(MAX_STEP, ratePerSecond * STEP_SHARE) / (ratePerSecond * STEP_S);
+    this.#limit.ratePerSecond += this.#limit.isGuess ? Math.LN2 / GUESS_DOUBLES_IN_S : step;
+    // What was let through at half the rate says nothing about this one.
+    if (this.#limit.ratePerSecond > 2 * this.#limit.countedAtRate) count(this.#limit, this.#clock.monotonic());
   }
 
   /** A 429 came. Returns whether it concerns other operations. `sentAt`: when the request was sent, by the monotonic clock. */
@@ -158,15 +169,18 @@ export class RequestLimiter {
   }
 
   #firstLimit(now: number, heedFrom: number): Limit {
+    const ratePerSecond = Math.max(FIRST_RATE / 2, this.#averageAt(now) * HEADROOM);
     return {
       urgent: new FairTurns(),
       routine: new FairTurns(),
       sinceMs: this.#clock.now(),
-      ratePerSecond: Math.max(FIRST_RATE / 2, this.#averageAt(now) * HEADROOM),
+      ratePerSecond,
+      isGuess: true,
       goAt: now,
       refusedAt: now,
       heedFrom,
       countedFrom: now,
+      countedAtRate: ratePerSecond,
       letThrough: 0,
       unusedAt: Number.NEGATIVE_INFINITY,
     };
@@ -235,11 +249,13 @@ function cut(limit: Limit, now: number, average: number): void {
   const kept = Math.min(ratePerSecond * CUT.least, Math.max(ratePerSecond * CUT.most, measured));
   const least = now - unusedAt < LATELY_MS ? Math.min(ratePerSecond, average * HEADROOM) : 0;
   limit.ratePerSecond = Math.max(LEAST_RATE, kept, least);
+  limit.isGuess &&= letThrough === 0;
   count(limit, now);
 }
 
 /** Starts counting again. */
 function count(limit: Limit, now: number): void {
   limit.countedFrom = now;
+  limit.countedAtRate = limit.ratePerSecond;
   limit.letThrough = 0;
 }
