@@ -223,7 +223,9 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   /** Reports whether a failure need not be reported yet. If the next try comes too late, it is reported now. */
   #isPassing(status: Status, { mayPass }: Decision<Status, Step>, found: Failure | undefined): boolean {
     const leftMs = PASSING_MS - this.#context.failsForMs() - (found?.retryAfterMs ?? 0);
-    return mayPass === true && leftMs > 0 && isReady(this.#object.metadata, status);
+    // To be asked to come back in a second is no news; any other failure is, unless the object works all the same.
+    const isPause = found?.mayPass === true && found.details.httpStatus === 429;
+    return leftMs > 0 && (isPause || (mayPass === true && isReady(this.#object.metadata, status)));
   }
 
   /** Writes what differs; `updates` undefined: the conditions stay as they are. */
