@@ -134,7 +134,7 @@ export const ON_SERVERS: readonly Mutation[] = [
     name: 'one-list-of-databases-is-enough',
     about: 'A database that is missing from one List counts as gone at once, and nothing of what is known of it stays',
     changes: [
-      ['kinds/database/absences.ts', 'leftMs = ABSENT_MS - forMs', 'leftMs = 0'],
+      ['kinds/absences.ts', 'leftMs = ABSENT_MS - forMs', 'leftMs = 0'],
       ['kinds/database/decide-existence.ts', '...(vanished ? {} : NOTHING_OURS)', '...NOTHING_OURS'],
       [
         'kinds/database/observe.ts',

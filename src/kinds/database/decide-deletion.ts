@@ -1,8 +1,8 @@
 import { LET_GO } from '../../kube/annotations.ts';
 import { failing, reconciling } from '../../kube/summary.ts';
+import type { Absence } from '../absences.ts';
 import { LANDING_MS } from '../attempts.ts';
 import { unseenCluster } from '../server/dependents.ts';
-import type { Absence } from './absences.ts';
 import { missedWords } from './decide-existence.ts';
 import {
   type DatabaseObservation,

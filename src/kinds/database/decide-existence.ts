@@ -1,7 +1,7 @@
 import { failing, PASSING_MS, reconciling, stalled } from '../../kube/summary.ts';
+import type { Absence } from '../absences.ts';
 import { ABSENT_MS } from '../absent.ts';
 import { isTriedAgain } from '../attempts.ts';
-import type { Absence } from './absences.ts';
 import {
   DATABASE_EXISTS,
   type DatabaseSeen,

@@ -1,7 +1,7 @@
 import type { Subject } from '../../runtime/kind.ts';
+import type { Absence } from '../absences.ts';
 import type { NoServer } from '../server/dependents.ts';
 import { refusalOfServerName } from '../server-schema.ts';
-import type { Absence } from './absences.ts';
 import type { DatabaseSpec, DatabaseStatus } from './schema.ts';
 import type { SchemaPlan, SourceSeen } from './sources/schema-plan.ts';
 

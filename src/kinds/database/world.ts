@@ -2,13 +2,13 @@ import type { Clock } from '../../base/clock.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
 import type { Forgotten } from '../../runtime/kind.ts';
+import { Absences } from '../absences.ts';
 import { type ActsSince, Attempts } from '../attempts.ts';
 import type { ConfigMaps } from '../config-maps.ts';
 import { Elapsed } from '../elapsed.ts';
 import type { ServerWorld } from '../server/access.ts';
 import { FoundRight } from '../server/found-right.ts';
 import { Verifications } from '../verification.ts';
-import { Absences } from './absences.ts';
 
 /** Reason of the Event for an object that is deleted while its database stays. */
 export const DATABASE_LEFT = 'DatabaseLeft';

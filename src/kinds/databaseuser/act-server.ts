@@ -2,6 +2,7 @@ import { TerminalError, TransientError } from '../../base/errors.ts';
 import type { ServerClient } from '../../database/client.ts';
 import type { Verdict } from '../../database/logins.ts';
 import type { ApiError } from '../../http/api-error.ts';
+import type { Absence } from '../absences.ts';
 import { ABSENT_MS } from '../absent.ts';
 import { confirm } from '../confirm.ts';
 import { type Given, mayHaveTaken, refusedNext, TRIES_ANOTHER } from '../password-tries.ts';
@@ -31,7 +32,7 @@ export async function createUser(work: Work, { username, password, returns }: Cr
   if (given.is === 'refused') {
     // Created by an attempt whose answer was lost, or by somebody else.
     if ((await servers.user(access, username, signal)) !== undefined) return;
-    if (returns || !isUnsent(work, value)) mayBeHidden(work, username, given.error);
+    if ((returns || !isUnsent(work, value)) && mayBeHidden(work)) throw perhapsThere(username, given.error);
     return refused(work, password, value, given.error);
   }
   servers.userChanged(access, username, true);
@@ -40,11 +41,14 @@ export async function createUser(work: Work, { username, password, returns }: Cr
     world.onDriftCorrected(subject.key, 'username', `User "${username}" was deleted elsewhere: it was created again`);
 }
 
-/** The user was there, or may have been created: throws while the server may have it, and not show it yet. */
-function mayBeHidden({ world, subject }: Work, username: string, cause: ApiError): void {
-  if (world.memory.hidden.begin(subject, world.clock.monotonic()) >= ABSENT_MS) return;
+/** Reports whether the server may have a user that it does not show, as it was there or may have been created. */
+function mayBeHidden({ world, subject }: Work): boolean {
+  return world.memory.hidden.begin(subject, world.clock.monotonic()) < ABSENT_MS;
+}
+
+function perhapsThere(username: string, cause: ApiError): TransientError {
   const message = `The server does not show user "${username}", and refuses to create it, perhaps because it is there: Mooring tries again. If this persists, check the server. ${cause.message}`;
-  throw new TransientError('CreatingUser', message, { cause });
+  return new TransientError('CreatingUser', message, { cause });
 }
 
 export async function putPassword(work: Work, { username, password, drifted }: Put): Promise<undefined> {
@@ -81,18 +85,27 @@ function checkIsFree({ world, subject }: Work, username: string): void {
   throw new TransientError('ObjectChanged', `Another object has user "${username}" now: Mooring checks it again`);
 }
 
-export async function deleteUser({ world, subject, access, signal }: Work, step: Delete): Promise<undefined> {
-  const { username } = step;
+export async function deleteUser(work: Work, { username }: Delete): Promise<undefined> {
+  const { world, subject, access, signal } = work;
   await confirm(world.api, DATABASE_USERS, subject, signal);
   const { servers } = world;
   const askedAt = world.clock.monotonic();
   try {
     await servers.asAdmin(access, (client, token) => client.deleteUser(token, username, signal, askedAt), signal);
   } catch (error) {
-    if (await isAbsentFromServer(error, () => servers.listsUser(access, username, signal))) return;
-    throw error;
+    if (!(await isAbsentFromServer(error, () => servers.listsUser(access, username, signal)))) throw error;
+    // Once the object is gone nobody asks any more, and the password in its Secret would work for good.
+    const absence = world.memory.absences.missed(subject, world.clock);
+    if (absence !== undefined) throw perhapsGone(username, absence);
+    return;
   }
+  world.memory.absences.deleted(subject, world.clock);
   if ((await servers.user(access, username, signal)) !== undefined) throw stillShown(`user "${username}"`);
+}
+
+function perhapsGone(username: string, { since, againInMs }: Absence): TransientError {
+  const message = `The server has said since ${since} that there is no user "${username}", perhaps because it is slow to show it: Mooring asks again, and takes it for deleted after ${ABSENT_MS / 1_000} seconds`;
+  return new TransientError('DeletingUser', message, { retryAfterMs: againInMs });
 }
 
 async function passwordOf(work: Work, name: PasswordName): Promise<string> {

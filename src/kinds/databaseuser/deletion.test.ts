@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { hideUsers } from '../../../test/support/hidden.ts';
 import { APP, readyUserBench, type UserBench, userBench } from '../../../test/support/user-bench.ts';
 import { Logins } from '../../database/logins.ts';
 import { DATABASE_CLUSTERS } from '../databasecluster/resource.ts';
@@ -85,14 +86,47 @@ describe('deletion', () => {
     expect(bench.users()).toContain('app');
   });
 
-  it.each([404, 400])('ends if the answer is %i, as the user is gone already', async (status) => {
+  it.each([404, 400])('ends if the answer is %i for 20 seconds, as the user is gone already', async (status) => {
     const bench = await readyUserBench();
-    bench.cluster.simulator.deleteUser('orders', 'app');
-    bench.cluster.simulator.faults.add({ match: { operation: 'deleteUser' }, effect: 'errorBefore', status });
+    const { clock, simulator } = bench.cluster;
+    simulator.deleteUser('orders', 'app');
+    simulator.faults.add({ match: { operation: 'deleteUser' }, effect: 'errorBefore', status });
     bench.remove();
     await bench.pass();
-    expect(bench.ready()).toBe('gone');
+    expect(bench.ready()).toBe('Unknown DeletingUser');
+    expect(bench.condition()?.message).toMatch(
+      /^The server has said since 20\S+Z that there is no user "app", perhaps /,
+    );
     expect(bench.takeCalls()).toEqual(['deleteUser', 'listUsers']);
+    const begin = clock.monotonic();
+    await bench.until('gone');
+    expect(clock.monotonic() - begin).toBe(20_000);
+  });
+
+  it('does not leave a user that the server hid, as it may right after a start', async () => {
+    const bench = await readyUserBench();
+    const show = hideUsers();
+    onTestFinished(show);
+    const match = { operation: 'deleteUser' } as const;
+    bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status: 404, times: 3 });
+    bench.remove();
+    await bench.pass();
+    expect(bench.ready()).toBe('Unknown DeletingUser');
+    await bench.until('gone');
+    expect(bench.users()).not.toContain('app');
+  });
+
+  it('believes at once that a user is gone if the server said that it deleted it', async () => {
+    const bench = await readyUserBench();
+    const { simulator } = bench.cluster;
+    const match = { operation: 'deleteUser' } as const;
+    simulator.faults.add({ match, effect: 'errorBefore', status: 200, times: 1 });
+    bench.remove();
+    await bench.pass();
+    expect(bench.ready()).toBe('Unknown UpdateNotApplied');
+    simulator.deleteUser('orders', 'app');
+    await bench.pass();
+    expect(bench.ready()).toBe('gone');
   });
 
   it('does not end while the users cannot be listed either', async () => {

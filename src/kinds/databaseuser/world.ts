@@ -3,6 +3,7 @@ import type { Random } from '../../base/random.ts';
 import { digestOf } from '../../database/logins.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import type { KubeObject, ObjectKey } from '../../kube/object.ts';
+import { Absences } from '../absences.ts';
 import type { ActsSince } from '../attempts.ts';
 import { Elapsed } from '../elapsed.ts';
 import { type LoginAt, PasswordTries } from '../password-tries.ts';
@@ -58,6 +59,8 @@ export class UserMemory {
   readonly putOff = new PutOff();
   /** For how long the server has refused to create a user that it does not show and may have. */
   readonly hidden = new Elapsed();
+  /** For how long the server has said that there is no user to delete. */
+  readonly absences = new Absences();
   readonly foundRight = new FoundRight();
   /** For how long a person's own password could not be read. */
   readonly sourceless = new Elapsed();
@@ -128,6 +131,7 @@ export class UserMemory {
     this.#chosen.delete(key);
     this.putOff.forget(key);
     this.hidden.forget(key);
+    this.absences.forget(key);
     this.sourceless.forget(key);
     this.foundRight.forget(key);
   }

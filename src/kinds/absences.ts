@@ -1,13 +1,13 @@
-import type { Clock } from '../../base/clock.ts';
-import type { ObjectKey, ObjectMeta } from '../../kube/object.ts';
-import { ABSENT_MS } from '../absent.ts';
+import type { Clock } from '../base/clock.ts';
+import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
+import { ABSENT_MS } from './absent.ts';
 
 /** Of the time between two looks at most this counts: the server may have been away meanwhile, and then a look says nothing new. */
 const COUNTS_MS = 10_000;
 const LOOKED_FOR_MS = 5_000;
 const SOON_MS = 1_000;
 
-/** A database is missing, which is not believed yet. */
+/** A user or database is missing on its server, which is not believed yet. */
 export interface Absence {
   /** When it was first missed. */
   readonly since: string;
@@ -29,11 +29,11 @@ interface Missed {
   readonly lookedMs: number;
 }
 
-/** For how long this process has missed the database of each object. A new process starts to wait again. */
+/** For how long this process has missed the user or database of each object. A new process starts to wait again. */
 export class Absences {
   readonly #missed = new Map<ObjectKey, Missed>();
 
-  /** The database was looked for and is missing. Undefined: it has been for long enough. */
+  /** It was looked for and is missing. Undefined: it has been for long enough. */
   missed({ key, metadata: { uid } }: Missing, clock: Pick<Clock, 'now' | 'monotonic'>): Absence | undefined {
     const lookedMs = clock.monotonic();
     const known = this.#missed.get(key);
@@ -46,7 +46,7 @@ export class Absences {
     return { since, forMs, againInMs: Math.min(leftMs, LOOKED_FOR_MS, Math.max(forMs, SOON_MS)) };
   }
 
-  /** The server said that it deleted the database: nobody need wait to see whether it comes back. */
+  /** The server said that it deleted it: nobody need wait to see whether it comes back. */
   deleted({ key, metadata: { uid } }: Missing, clock: Pick<Clock, 'now' | 'monotonic'>): void {
     const since = new Date(clock.now()).toISOString();
     this.#missed.set(key, { uid, since, forMs: ABSENT_MS, lookedMs: clock.monotonic() });

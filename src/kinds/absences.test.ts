@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { virtualClock } from '../../sandbox/virtual-clock.ts';
+import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { Absences } from './absences.ts';
 
 const missing = { key: 'shop/orders', metadata: { uid: 'one' } };
