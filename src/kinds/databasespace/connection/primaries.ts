@@ -8,9 +8,11 @@ import type { Clock } from '../../../base/clock.ts';
 const PRIMARY_MS = 60_000;
 /**
  * How long it counts even if it says itself that another one is the primary: it may not know yet that it was elected. Twice as long
- * each time, as two servers may name each other for ever.
+ * each time, as two servers may name each other for ever, and each time all logins move and all connection Secrets are written.
  */
-const CONTRADICTED = { initialMs: 5_000, maxMs: PRIMARY_MS };
+const CONTRADICTED = { initialMs: 5_000, maxMs: 600_000 };
+/** Servers that have agreed for so much longer may contradict each other as if for the first time. No pause between two tries is longer. */
+const AGREED_MS = 600_000;
 
 /** The server that takes changes, according to another server. */
 interface NamedPrimary {
@@ -37,28 +39,27 @@ export class Primaries {
 
   /** The server at the URL `by` named the primary. Reports whether that counts. */
   named(clusterID: string, by: string, { address, url }: Pick<NamedPrimary, 'address' | 'url'>): boolean {
+    // It takes no changes, so it can only be wrong.
+    if (url === by) return false;
     const sinceMs = this.#clock.monotonic();
-    const known = this.#standing(clusterID);
+    const known = this.#named.get(clusterID);
     const isByItself = known?.url === by;
-    const isLater = isByItself && sinceMs - known.sinceMs >= ceilingMs(CONTRADICTED, known.contradictions);
-    if (known !== undefined) {
-      const isOver = isLater || !this.#runs(clusterID, known.address);
+    const pauseMs = isByItself ? ceilingMs(CONTRADICTED, known.contradictions) : PRIMARY_MS;
+    const ageMs = sinceMs - (known?.sinceMs ?? Number.NEGATIVE_INFINITY);
+    if (known !== undefined && ageMs < Math.max(pauseMs, PRIMARY_MS)) {
+      const isOver = ageMs >= pauseMs || !this.#runs(clusterID, known.address);
       if (!isOver || !this.#runs(clusterID, address)) return false;
     }
-    const contradictions = isByItself ? known.contradictions + 1 : 0;
+    const contradictions = isByItself && ageMs < pauseMs + AGREED_MS ? known.contradictions + 1 : 0;
     this.#named.set(clusterID, { by, address, url, sinceMs, contradictions });
     return true;
   }
 
   /** Returns the address that the server at this URL has named, if that still counts. */
   namedBy(baseURL: string, clusterID: string): string | undefined {
-    const named = this.#standing(clusterID);
-    return named?.by === baseURL ? named.address : undefined;
-  }
-
-  #standing(clusterID: string): NamedPrimary | undefined {
     const named = this.#named.get(clusterID);
-    return named !== undefined && this.#clock.monotonic() < named.sinceMs + PRIMARY_MS ? named : undefined;
+    const isFresh = named?.by === baseURL && this.#clock.monotonic() < named.sinceMs + PRIMARY_MS;
+    return isFresh ? named.address : undefined;
   }
 
   keys(): Iterable<string> {
