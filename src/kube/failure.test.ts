@@ -59,6 +59,12 @@ test('failureOf() names the other side', () => {
   expect(failureOf(apiError('invalid', 'server')).reason).toBe('RefusedByServer');
 });
 
+test('failureOf() says of a server that takes no changes where to look, and not whether it can be reached', () => {
+  const { message } = failureOf(apiError('unavailable', 'server', { status: 421 }));
+  expect(message).toMatch(/tries again, .*\. If this persists, see status\.servers of the DatabaseCluster/);
+  expect(message).not.toMatch(/network/);
+});
+
 test('failureOf() keeps status, code and the time that the other side asked for', () => {
   const error = apiError('throttled', 'cloud', { status: 429, code: 'SLOW', retryAfterMs: 7_000 });
   expect(failureOf(error)).toMatchObject({ retryAfterMs: 7_000, details: { httpStatus: 429, code: 'SLOW' } });

@@ -44,6 +44,10 @@ const SERVER_REMEDIES: Remedies = {
     "The login that Mooring works with there may not do that, as only a server's default user may manage others: put the default user's login into a Secret, name it in adminCredentials.existingSecretRef of the DatabaseCluster, and delete its admin Secret, which holds the other user's",
 };
 
+/** It answers, but another server of the cluster takes the changes (compatibility.md: 421), or none does now. */
+const NOT_PRIMARY =
+  'Mooring tries again, at the server that it names if that runs. If this persists, see status.servers of the DatabaseCluster, and what the cloud shows of them';
+
 /** Nothing in the spec is to blame for what is refused when its object goes. */
 const DELETION_REMEDY = 'Correct what the answer names there; Mooring tries again now and then';
 
@@ -51,7 +55,8 @@ const DELETION = /^(?:delete|destroy)/;
 
 /** What went wrong, and what a person can do about it. */
 export function withRemedy(error: ApiError): string {
-  const { api, kind, operation, message } = error;
+  const { api, kind, operation, message, status } = error;
+  if (api === 'server' && status === 421) return `${message}. ${NOT_PRIMARY}`;
   const isRefusedDeletion = (kind === 'conflict' || kind === 'invalid') && DELETION.test(operation);
   const remedy = isRefusedDeletion ? DELETION_REMEDY : (api === 'cloud' ? REMEDIES : SERVER_REMEDIES)[kind];
   return remedy === undefined ? message : `${message}. ${remedy}`;
