@@ -28,7 +28,7 @@ export function databaseClusterKind(
       const { metadata, spec } = subject;
       const space = spaceKeyOf(subject);
       const existing = spec.adminCredentials?.existingSecretRef?.name;
-      const source = spec.cloneFrom?.clusterRef?.name;
+      const { clusterRef: source, clusterID: sourceID } = spec.cloneFrom ?? {};
       const beside = (name: string) => objectKey(metadata.namespace ?? '', name);
       return [
         `databasespaces/${space}`,
@@ -36,7 +36,9 @@ export function databaseClusterKind(
         ...[currentID(subject), desiredID(subject)].map((id) => `clusters/${space}/${id}`),
         `secrets/${beside(adminSecretName(subject))}`,
         ...(existing === undefined ? [] : [`secrets/${beside(existing)}`]),
-        ...(source === undefined ? [] : [`databaseclusters/${beside(source)}`]),
+        ...(source === undefined ? [] : [`databaseclusters/${beside(source.name)}`]),
+        // Also for whom the object that has it admits.
+        ...(sourceID === undefined || subject.status.createdAt !== undefined ? [] : [`clusters/${space}/${sourceID}`]),
       ];
     },
     extraReferences: (subject) =>
