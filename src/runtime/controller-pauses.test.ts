@@ -117,6 +117,19 @@ test('Controller starts with short pauses again after a pass that went well', as
   expect(given.pauses()[0]).toBe(2_000);
 });
 
+test.each([
+  ['changed the spec', { spec: { size: 2 } }, 120_000],
+  ['wrote something else', { metadata: { labels: { team: 'sales' } } }, 1_800_000],
+])('Controller pauses after a failure as it should after a person %s', async (_what, patch, pauseMs) => {
+  const given = await aController({ observe: () => Promise.reject(new TerminalError('No', 'Never')) });
+  await given.create('a');
+  await given.clock.advance(6 * 3_600_000);
+  await given.change('a', patch);
+  given.passes.splice(0, given.passes.length - 1);
+  await given.clock.advance(1_800_000);
+  expect(given.pauses()[0]).toBe(pauseMs);
+});
+
 test('Controller returns to a stalled object at once when a person changes it', async () => {
   const given = await aController({ observe: () => Promise.reject(new TerminalError('No', 'Never')) });
   await given.create('a');

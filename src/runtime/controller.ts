@@ -331,6 +331,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
       this.#unsettled[isInOrder || after === undefined ? 'delete' : 'add'](key);
       return;
     }
+    // How often it failed with the spec before says nothing of this one.
+    if (before?.metadata.generation !== after?.metadata.generation) this.queue.forget(key);
     if (before === undefined && after !== undefined) this.enqueueAsNew(key, 0);
     else if (isNews(before, after, this.#kind.finalizer)) this.queue.add(key, after === undefined ? 'normal' : 'high');
     else if (after !== undefined && key !== this.#writing) this.#foreignStatus.set(key, after.metadata.resourceVersion);
