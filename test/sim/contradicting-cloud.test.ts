@@ -31,6 +31,12 @@ const denying: Front = async (request, pass) =>
     ? { status: 404, headers: {}, body: bodyOf({ code: 'gone', message: 'No such cluster' }) }
     : pass(request);
 
+/** Lists the cluster, but answers 404 to whoever asks for it alone. */
+const losing: Front = async (request, pass) =>
+  request.method === 'GET' && CHANGE.test(new URL(request.url).pathname)
+    ? { status: 404, headers: {}, body: bodyOf({ code: 'gone', message: 'No such cluster' }) }
+    : pass(request);
+
 /** Shows no clusters. */
 const hiding: Front = async (request, pass) => {
   const { pathname } = new URL(request.url);
@@ -145,6 +151,34 @@ test.each([
     expect(bench.ready()).toBe(
       { Suspended: 'True Suspended', Running: 'True Running', none: 'undefined undefined' }[state ?? 'none'],
     );
+    bench.stop();
+  },
+  60_000,
+);
+
+test.each([
+  ['changed', { storageSizeGB: 200 }, 'True Running'],
+  ['suspended', { state: 'Suspended' }, 'True Suspended'],
+  ['renamed', { clusterID: 'orders-eu' }, 'True Running'],
+  ['destroyed', undefined, 'undefined undefined'],
+] as const)(
+  'A cloud that answers 404 when asked for a cluster that it lists is asked ever less often when that should be %s, and Ready says so',
+  async (_what, spec, end) => {
+    const bench = await running();
+    bench.setting.front = losing;
+    await bench.edit(spec ?? { deletionPolicy: 'Delete' });
+    if (spec === undefined) bench.kube.remove(CLUSTERS, REF);
+    const { changes, gets, lists, writes, told } = await bench.measured(HOUR_MS);
+    expect(changes).toBe(0);
+    expect(gets).toBeLessThan(40);
+    expect(lists).toBeLessThan(120);
+    expect(writes).toBeLessThan(5);
+    expect(told).toBeLessThan(3);
+    expect(bench.ready()).toBe('Unknown NotFound');
+    expect(bench.message()).toMatch(/lists cluster "orders", but answers 404 .*nothing is changed.* If this persists,/);
+    bench.setting.front = (request, pass) => pass(request);
+    await bench.clock.advance(6 * MINUTE_MS);
+    expect(bench.ready()).toBe(end);
     bench.stop();
   },
   60_000,

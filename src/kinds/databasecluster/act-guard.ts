@@ -19,13 +19,25 @@ export function confirm({ world, subject, signal }: LocalWork): Promise<void> {
   return confirmObject(world.api, DATABASE_CLUSTERS, subject, signal, [ACCEPT_IDENTITY]);
 }
 
-/** The cluster as the cloud, asked now, shows it; undefined: there is none, which is taken in as well. */
+/**
+ * The cluster as the cloud, asked now, shows it; undefined: there is none. The answer is taken in, except that a List which still shows
+ * the cluster is believed: an absence that the next List ends would lead to one look after the other, for ever and without a word.
+ */
 export async function lookAgain({ world, connection, signal }: Work, id: string): Promise<Cluster | undefined> {
   const { client, poller } = connection;
   const askedAt = world.clock.monotonic();
   const cluster = await client.get(id, signal);
-  poller.learn(id, cluster, askedAt);
+  if (cluster === undefined && poller.has(id)) {
+    await poller.refresh();
+    if (poller.error !== undefined) throw poller.error;
+    if (poller.has(id)) throw contradicted(id);
+  } else poller.learn(id, cluster, askedAt);
   return cluster;
+}
+
+function contradicted(id: string): TransientError {
+  const message = `The cloud lists cluster "${id}", but answers 404 when asked for it alone: nothing is changed, and Mooring tries again. If this persists, check the cluster in the cloud's console, and proxies on the way to the cloud`;
+  return new TransientError('NotFound', message);
 }
 
 /** Whether the cloud, asked now, shows the cluster as it was when the step was decided. If not, the next pass decides again. */
