@@ -35,6 +35,17 @@ test.each(['unreachable', 'lost', 'unavailable'] as const)('failureOf() says wha
   expect(details.message).not.toContain('persists');
 });
 
+test.each([
+  ['cloud', 'baseURL'],
+  ['server', 'serverURL'],
+] as const)('failureOf() says where to look if the %s does not find what was asked for', (api, field) => {
+  expect(failureOf(apiError('notFound', api)).message).toMatch(
+    new RegExp(
+      `tries again\\. If this persists, check whether it is there, that ${field} .*no proxy answers in its place$`,
+    ),
+  );
+});
+
 test('failureOf() says where to look if answers make no sense', () => {
   expect(failureOf(apiError('badAnswer')).message).toMatch(
     /tries again\. If this persists, check that baseURL of the DatabaseSpace leads to the cloud, and that no proxy answers in its place$/,

@@ -17,10 +17,20 @@ interface Side {
 function remediesOn({ name, at, url, look }: Side) {
   const again = 'Mooring tries again. If this persists,';
   const silent = `${again} ${look}`;
-  const badAnswer = `${again} check that ${url} of the DatabaseSpace leads to ${name}, and that no proxy answers in its place`;
+  const leads = `that ${url} of the DatabaseSpace leads to ${name}, and that no proxy answers in its place`;
+  const badAnswer = `${again} check ${leads}`;
+  const notFound = `${again} check whether it is there, ${leads}`;
   // Also for a conflict: an id that is in use has words of its own, and other calls conflict with a state that passes.
   const refused = `Change the spec, or what the answer names ${at} ${name}; Mooring tries again now and then`;
-  return { unreachable: silent, lost: silent, unavailable: silent, badAnswer, conflict: refused, invalid: refused };
+  return {
+    unreachable: silent,
+    lost: silent,
+    unavailable: silent,
+    badAnswer,
+    notFound,
+    conflict: refused,
+    invalid: refused,
+  };
 }
 
 type Remedies = Readonly<Partial<Record<ApiError['kind'], string>>>;

@@ -37,7 +37,7 @@ export async function isAbsentFromServer(error: unknown, isListed: () => Promise
   if (!(error instanceof ApiError) || (error.kind !== 'notFound' && error.kind !== 'invalid')) throw error;
   if (!(await isListed())) return true;
   if (error.kind === 'invalid') return false;
-  const message = `${error.message}. But the server shows it, so something in front of the server may have answered: Mooring tries again`;
+  const message = `${error.message}. But the server shows it, so something in front of the server may have answered: Mooring tries again. If this persists, check proxies on the way to the server`;
   throw new TransientError('NotFound', message, { cause: error });
 }
 
