@@ -1,3 +1,4 @@
+import { RECONCILE_AT } from '../../src/kube/annotations.ts';
 import { type Resource, SECRETS } from '../../src/kube/api.ts';
 import { keyOf } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
@@ -37,6 +38,9 @@ const SETTLED_AFTER_MINUTES_WITHOUT_WATCH = 32;
 /** A new password waits for an hour for a clone. */
 const BOUND_MINUTES = 80;
 const QUIET_MINUTES = 12;
+/** What has changed without faults is known by then: the cloud is polled each minute, and what is gone is looked for for less. */
+const AT_REST_MS = 150_000;
+const LOOKED_AT_WITHIN_MS = 30_000;
 const GONE_WITHIN_MINUTES = 60;
 
 /** Tells a story to the operator, and then deletes everything. Returns the first thing that is not as it must be. */
@@ -47,7 +51,13 @@ export async function playStory({ steps, dialect = 'document', ...plan }: Story)
   try {
     await teller.begin();
     for (const step of steps) await teller.tell(step);
-    problem = (await teller.settle()) ?? (await teller.quiet()) ?? (await teller.deleteAll());
+    const isCalm = steps.every((step) => step.do !== 'strike');
+    problem =
+      (isCalm ? await teller.lookAnewAfter(AT_REST_MS) : undefined) ??
+      (await teller.settle()) ??
+      (await teller.quiet()) ??
+      (await teller.lookAnewAfter(0)) ??
+      (await teller.deleteAll());
     world.invariants.check();
     world.invariants.checkSecrecy(world.shown());
   } catch (error) {
@@ -148,6 +158,21 @@ class Teller {
     const noise = effects.slice(before).filter((effect) => !isLogin(effect) && !isRetry.test(effect.what));
     if (rotates || noise.length === 0) return undefined;
     return `In ${QUIET_MINUTES} quiet minutes: ${noise.map(({ what }) => what).join(', ')}`;
+  }
+
+  /** Whoever asks for a look hears nothing new: each object was woken by all that it waited for, and what it says is still true. */
+  async lookAnewAfter(ms: number): Promise<string | undefined> {
+    const { view, people } = this.#world;
+    await this.#pass(ms);
+    const objects = KINDS.flatMap((resource) => view.objects(resource).map((object) => ({ resource, object })));
+    for (const { resource, object } of objects)
+      await people.edit({ annotations: { [RECONCILE_AT]: `after ${ms}` } }, keyOf(object), resource);
+    await this.#pass(LOOKED_AT_WITHIN_MS);
+    const told = objects.flatMap(({ resource, object }) => {
+      const [before, now] = [readyOf(object), view.ready(keyOf(object), resource)];
+      return before === now ? [] : `${resource.kind} ${keyOf(object)} said ${before}, and says ${now} when it is asked`;
+    });
+    return told[0];
   }
 
   /** Deletes all objects. Each goes, or one says which mistake in its spec keeps it. */
