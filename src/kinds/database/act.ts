@@ -1,5 +1,6 @@
 import { messageOf, TransientError } from '../../base/errors.ts';
 import { ApiError } from '../../http/api-error.ts';
+import { LET_GO } from '../../kube/annotations.ts';
 import { confirm } from '../confirm.ts';
 import { serverAccess } from '../server/access.ts';
 import { isAbsentFromServer, stillShown } from '../server/servers.ts';
@@ -106,7 +107,7 @@ async function remove(work: Work): Promise<undefined> {
       const message = `The server no longer shows database "${name}", which it showed a moment ago: Mooring looks again`;
       throw new TransientError('NotFound', message);
     }
-    const message = `The server does not delete database "${name}" now, as is usual while transactions are open: Mooring tries again. ${messageOf(error)}`;
+    const message = `The server does not delete database "${name}" now, as is usual while transactions are open: Mooring tries again. If this persists, end what uses it. ${LET_GO}. ${messageOf(error)}`;
     throw new TransientError('DatabaseInUse', message, { cause: error });
   }
   world.memory.absences.deleted(subject, world.clock);

@@ -91,6 +91,7 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(await bench.settle()).toMatchObject({ next: 'failed', failure: { lasting: 'transient' } });
     expect(bench.ready()).toBe('Unknown DatabaseInUse');
     expect(message(bench)).toContain('has open transactions');
+    expect(message(bench)).toMatch(/If this persists, end what uses it.*mooring\.dev\/abandon=true/);
     expect(bench.databases()).toEqual(['orders']);
     await close();
     await bench.until('gone');

@@ -32,6 +32,7 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     expect(await pass).toMatchObject({ next: 'failed', failure: { lasting: 'transient' } });
     expect(bench.ready()).toBe('Unknown SchemaLocked');
     expect(message(bench)).toContain('held by another transaction');
+    expect(message(bench)).toContain('If this persists, end what else changes the schema');
     expect(message(bench)).toContain('A transaction of its own that was cut short ends within 3 minutes');
     await close();
     await bench.settle();

@@ -171,7 +171,7 @@ export async function destroy(
 function refusedToDestroy(id: string, { status }: Cluster, error: ApiError): Error {
   // Nobody promises from which states this is accepted, so it is tried again once the cluster is at rest.
   if ((error.kind === 'invalid' || error.kind === 'conflict') && PASSING.has(status)) {
-    const message = `Cluster "${id}" is ${status}, and the cloud does not destroy it yet: ${error.message}. Mooring tries again`;
+    const message = `Cluster "${id}" is ${status}, and the cloud does not destroy it yet: ${error.message}. Mooring tries again. If this persists, check the cluster in the cloud's console`;
     return new TransientError('Destroying', message);
   }
   if (error.kind === 'forbidden') {

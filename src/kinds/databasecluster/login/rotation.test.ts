@@ -264,6 +264,18 @@ describe('An admin password that takes effect later', () => {
   });
 });
 
+it('An admin login that signs in and may not set a password for long is reported, with where to look', async () => {
+  const bench = await runningBench();
+  bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 401 });
+  await bench.annotate(ROTATE_AT, '1');
+  while (bench.ready() !== 'Unknown LoginChanged') {
+    await bench.pass();
+    await bench.clock.advance(1_000);
+  }
+  const ready = bench.status().conditions?.find(({ type }) => type === 'Ready');
+  expect(ready?.message).toMatch(/It worked before: all logins are tried again\. If this persists, check the server/);
+});
+
 describe('An admin password that not all machines of the server know yet', () => {
   it('is waited for, even if neither it nor the one before signs in, and nobody is told to set it back', async () => {
     const bench = await runningBench();
