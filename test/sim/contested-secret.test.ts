@@ -63,3 +63,21 @@ test('A password that is replaced soon after that is published as soon as the se
   expect(world.invariants.violations).toEqual([]);
   world.stop();
 });
+
+test('A password that is to be replaced meanwhile is, as the write that begins it sets the rest right, too', async () => {
+  const world = new World();
+  const { clock, kube, people, view } = world;
+  await world.start();
+  await withUser(world);
+  const secret = () => view.secret('app-connection') ?? {};
+  const { host: ours, password: first } = secret();
+  for (let ms = 0; ms < MINUTES * 60_000; ms += STEP_MS) {
+    if (ms === 60_000) await people.edit({ annotations: { 'mooring.dev/rotate-at': '1' } }, 'app', USERS);
+    if (secret()['host'] === ours) await kube.patch(SECRETS, REF, { data: { host: THEIRS } });
+    await clock.advance(STEP_MS);
+  }
+  expect(secret()['password']).not.toBe(first);
+  expect(view.status('app', USERS)['lastHandledRotateAt']).toBe('1');
+  expect(world.invariants.violations).toEqual([]);
+  world.stop();
+});

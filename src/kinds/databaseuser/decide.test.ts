@@ -221,6 +221,12 @@ const steps: readonly { name: string; user?: ReturnType<typeof aUser>; found: Pa
       step: { do: 'PrepareNext', rotates: true },
     },
     {
+      name: 'rotates when it is time though the Secret differs otherwise, as another write might be undone again',
+      user: owned.with({ rotateEvery: '1h' }),
+      found: { content: 'differs' },
+      step: { do: 'PrepareNext', rotates: true },
+    },
+    {
       name: 'rotates on demand',
       user: owned.annotated('rotate-at', 'now'),
       found: {},

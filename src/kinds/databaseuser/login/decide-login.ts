@@ -13,12 +13,12 @@ import {
   usernameOf,
 } from '../observation.ts';
 import { nameOf, readyConditions, stuck } from '../present.ts';
-import { decideWorking } from './decide-working.ts';
+import { decideWorking, rotationOf } from './decide-working.ts';
 
 /** Decides the one step that comes next, by what the login was found to be; the first that holds. */
 export function decideLogin(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: number): UserDecision {
   const { source } = login;
-  const { create, put, prepare, write, replace, copy } = stepsOf(subject, seen, login);
+  const { create, put, prepare, rotate, write, replace, copy } = stepsOf(subject, seen, login, nowMs);
   const isKnown = isOurs(subject, seen.at.identity);
   const mayTake = login.hasLostPassword || isKnown || subject.spec.adoptionPolicy === 'IfExists';
 
@@ -42,14 +42,14 @@ export function decideLogin(subject: UserSubject, seen: UserSeen, login: TriedLo
     if (!login.exists) return create('current');
     if (login.asVerified) return put('current', isKnown);
   }
-  if (login.works === 'current' && login.content === 'differs') return write();
+  if (login.works === 'current' && login.content === 'differs') return rotate() ?? write();
   if (source.is === 'unusable') return unusable(source, login);
   if (login.works === 'none' || (source.is === 'own' && !source.applied)) return prepare();
   return decideWorking(subject, seen, login, login, nowMs);
 }
 
 /** Returns each step that may come next, with what is said meanwhile. */
-function stepsOf(subject: UserSubject, seen: UserSeen, login: TriedLogin) {
+function stepsOf(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs: number) {
   const { at } = seen;
   const on = { username: usernameOf(subject), identity: at.identity };
   const secretName = connectionSecretName(subject);
@@ -77,6 +77,11 @@ function stepsOf(subject: UserSubject, seen: UserSeen, login: TriedLogin) {
       if (pause === undefined) return decision;
       const { failure, forMs } = pause;
       return { ...decision, steps: [], stands: failure, requeueAfterMs: forMs };
+    },
+    // It sets right whatever else differs, too. If something else changes that back each time, there may be no other write for long.
+    rotate: () => {
+      const [next] = rotationOf(subject, login, login.refusal, nowMs).steps;
+      return next && step(next, 'SettingPassword', 'is being given a new password');
     },
     write: () =>
       step({ do: 'WriteSecret', isOwn: login.isOwn }, 'SettingPassword', `gets Secret "${secretName}" written`),

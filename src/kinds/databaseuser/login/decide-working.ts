@@ -23,11 +23,7 @@ export function decideWorking(
 ): UserDecision {
   const { spec, status } = subject;
   const { passwordSecretRef, rotateEvery } = spec;
-  const isLeft = isToGiveWay(subject, login);
-  const generatedInMs = isLeft ? 0 : untilRotation(subject, rotateEvery, nowMs);
-  const rotateInMs = passwordSecretRef === undefined ? generatedInMs : undefined;
-  const { begins, stands, againInMs } = rotationNow(rotateInMs, refusal);
-  const rotate: readonly UserStep[] = begins ? [{ do: 'PrepareNext', ...(isLeft ? {} : { rotates: true }) }] : [];
+  const { steps: rotate, stands, againInMs } = rotationOf(subject, login, refusal, nowMs);
   // For a person's own password, all there is to record is that a rotation was asked for.
   const asked = passwordSecretRef === undefined ? undefined : rotationAt(subject, nowMs).lastHandledRotateAt;
   const handled = asked === undefined ? {} : { lastHandledRotateAt: asked };
@@ -41,7 +37,7 @@ export function decideWorking(
     requeueAfterMs: earlier(verifyInMs, againInMs),
   };
   // What the status says about an own password is forgotten only when another one is in the Secret.
-  if (login === undefined || isLeft) return decision;
+  if (login === undefined || isToGiveWay(subject, login)) return decision;
   const connection = connectionOf(subject, seen, login);
   const first = status.lastRotation === undefined ? rotationAt(subject, nowMs) : {};
   const username = usernameOf(subject);
@@ -55,6 +51,20 @@ export function decideWorking(
     return { do: 'RetireSecret', name, connection: isLast ? connection : undefined } as const;
   });
   return { ...decision, status: { username, ...found }, steps: retire };
+}
+
+/** What begins a replacement of the password that works, if one is due; otherwise why it waits, and for how long. */
+export function rotationOf(
+  subject: UserSubject,
+  login: TriedLogin | undefined,
+  refusal: TriedLogin['refusal'],
+  nowMs: number,
+): Pick<ReturnType<typeof rotationNow>, 'stands' | 'againInMs'> & { readonly steps: readonly UserStep[] } {
+  const { passwordSecretRef, rotateEvery } = subject.spec;
+  const isLeft = isToGiveWay(subject, login);
+  const generatedInMs = isLeft ? 0 : untilRotation(subject, rotateEvery, nowMs);
+  const { begins, ...rest } = rotationNow(passwordSecretRef === undefined ? generatedInMs : undefined, refusal);
+  return { ...rest, steps: begins ? [{ do: 'PrepareNext', ...(isLeft ? {} : { rotates: true }) }] : [] };
 }
 
 /** Whether the Secret's password must be replaced: a person's own that the spec no longer names, or one that nobody may have. */
