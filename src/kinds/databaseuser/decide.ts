@@ -1,5 +1,5 @@
 import { takenWords } from '../secret-holder.ts';
-import { USER_LABEL } from '../secrets.ts';
+import { ownerValue, USER_LABEL } from '../secrets.ts';
 import { withoutServer } from '../server/dependents.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideLogin } from './login/decide-login.ts';
@@ -38,7 +38,8 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
     }
     case 'secretTaken': {
       const rename = 'set connectionSecret.name to another name';
-      return stuck('SecretNotOurs', takenWords(connectionSecretName(subject), login.by, USER_LABEL, rename));
+      const label = `${USER_LABEL}=${ownerValue(subject.metadata.name)}`;
+      return stuck('SecretNotOurs', takenWords(connectionSecretName(subject), login.by, label, rename));
     }
     case 'anyAccepted': {
       // Promoting a password because it signs in might erase the one that the server has.

@@ -74,7 +74,7 @@ function created(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
 
 /** Its login could not be written anywhere: it would cost money, and anybody could sign in to it. */
 function unsecurable(subject: ClusterSubject, seen: SpaceSeen, login: SecretTaken): ClusterDecision {
-  const message = `${secretTakenWords(login)}. Until then no cluster is created`;
+  const message = `${secretTakenWords(subject, login)}. Until then no cluster is created`;
   return {
     conditions: [...stalled('SecretNotOurs', message), ...clusterConditions(subject, seen)],
     retry: 'slowly',

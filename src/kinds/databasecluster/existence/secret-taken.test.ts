@@ -21,8 +21,8 @@ import { observeCluster } from '../observe.ts';
 
 const TAKEN = { login: 'secretTaken', secretName: 'factory-login' } as const;
 const SAYS =
-  `Secret "factory-login" exists and is not Mooring's, so it is not overwritten: set adminCredentials.secretName to another name. If it was restored, ` +
-  `give it back the labels ${OWNER_LABEL} and app.kubernetes.io/managed-by; delete it only if nothing needs it. Until then no cluster is created`;
+  `Secret "factory-login" exists and is not Mooring's, so it is not overwritten: set adminCredentials.secretName to another name. If it was restored, or lost its labels, ` +
+  `give it back ${OWNER_LABEL}=orders and app.kubernetes.io/managed-by=mooring; delete it only if nothing needs it. Until then no cluster is created`;
 
 describe('decideCluster() of a cluster whose Secret is not its own', () => {
   const seen = anObservation().missing().login(TAKEN);

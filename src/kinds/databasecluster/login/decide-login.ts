@@ -100,7 +100,7 @@ export function decideLoginAlone(subject: ClusterSubject, seen: SpaceSeen, nowMs
     case 'unreachable':
       return unreachable(subject, seen, login);
     case 'secretTaken': {
-      const message = secretTakenWords(login);
+      const message = secretTakenWords(subject, login);
       return {
         conditions: [...stalled('SecretNotOurs', message), ...clusterConditions(subject, seen)],
         retry: 'slowly',

@@ -26,10 +26,14 @@ function toldBy({ annotations }: SecretContents): { readonly createdAt: string; 
   return { createdAt, where: where.join(' ') };
 }
 
+function isLoginOfCluster({ status }: Pick<ClusterSubject, 'status'>, secret: SecretContents): boolean {
+  const { createdAt } = toldBy(secret);
+  return createdAt !== '' && createdAt === status.createdAt;
+}
+
 /** Whether the login of the object's cluster was last found in this Secret, and the Secret says so, too. */
 export function holdsOwnLogin({ status }: Pick<ClusterSubject, 'status'>, secret: SecretContents): boolean {
-  const { createdAt } = toldBy(secret);
-  return status.credentials?.secretName === secret.name && createdAt !== '' && createdAt === status.createdAt;
+  return status.credentials?.secretName === secret.name && isLoginOfCluster({ status }, secret);
 }
 
 /** The id of the cluster whose login the Secret says it holds, if the space shows it. */
@@ -60,7 +64,9 @@ export function isOurSecret(
   secret: SecretContents,
 ): boolean {
   const isTold = secret.labels[OWNER_LABEL] === ownerValue(metadata.name);
-  return holdsOwnLogin({ status }, secret) || (isTold && holderOf({ metadata }, secret) === undefined);
+  if (holdsOwnLogin({ status }, secret)) return true;
+  // Something may have taken the labels before the login was verified.
+  return (isTold || isLoginOfCluster({ status }, secret)) && holderOf({ metadata }, secret) === undefined;
 }
 
 /** Another object that the Secret belongs to. Which cluster its login is for is checked elsewhere. */

@@ -8,6 +8,7 @@ import {
 } from '../../../../test/support/kind-bench.ts';
 import { addressOf, clusterNamed } from '../../../../test/support/simulator.ts';
 import { SECRETS } from '../../../kube/api.ts';
+import { OWNER_LABEL } from '../../secrets.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -422,5 +423,21 @@ describe('A password that somebody wrote into the admin Secret as the coming one
     }
     expectOneWorkingLogin(bench);
     expect(bench.status().lastHandledRotateAt).toBe('1');
+  });
+});
+
+describe('The first Secret of a DatabaseCluster that something takes the labels of', () => {
+  it('is known by the cluster whose login it says it holds', async () => {
+    const bench = await kindBench();
+    for (let pass = 0; pass < 100 && bench.secret() === undefined; pass++) await passes(bench, 1);
+    expect(bench.secret()?.['nextPassword']).toBeDefined();
+    expect(bench.status().credentials).toBeUndefined();
+    await bench.kube.patch(
+      SECRETS,
+      { namespace: 'shop', name: 'orders-admin' },
+      { metadata: { labels: { [OWNER_LABEL]: null, 'app.kubernetes.io/managed-by': null } } },
+    );
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
   });
 });
