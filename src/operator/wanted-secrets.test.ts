@@ -6,11 +6,11 @@ import { type Condition, findStatusCondition } from '../kube/condition.ts';
 const SHARED = { adminCredentials: { secretName: 'shared' } };
 
 /** A space, where `first` and, some seconds later, `second` are to have their logins in one Secret. */
-async function twoWantOneSecret() {
+async function twoWantOneSecret(secrets?: 'get') {
   const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
   const { kube, clock, simulator } = world;
   await world.addSpace(0);
-  world.replica();
+  world.replica({ secrets });
   await clock.advance(10_000);
   await world.addCluster(0, 'first', SHARED);
   await clock.advance(2_000);
@@ -61,3 +61,24 @@ it('A cluster is created as soon as another, whose login was in the Secret that 
   await clock.advance(60_000);
   expect([ready('second')?.reason, inCloud()]).toEqual(['Running', ['second']]);
 });
+
+it.each([
+  ['watched', undefined],
+  ['read by name', 'get'],
+] as const)(
+  'A cluster is created as soon as the login of another has moved from the Secret that it names: %s',
+  async (_how, secrets) => {
+    const { kube, clock, ready, inCloud } = await twoWantOneSecret(secrets);
+    // By now it is looked at rarely.
+    await clock.advance(3_600_000);
+    expect([ready('first')?.reason, ready('second')?.reason]).toEqual(['Running', 'SecretNotOurs']);
+    await kube.patch(
+      DATABASE_CLUSTERS,
+      { namespace: 'shop', name: 'first' },
+      { spec: { adminCredentials: { secretName: 'own' } } },
+    );
+    await clock.advance(60_000);
+    expect([ready('first')?.reason, ready('second')?.reason]).toEqual(['Running', 'Running']);
+    expect(inCloud()).toEqual(['first', 'second']);
+  },
+);

@@ -25,6 +25,12 @@ interface WorldOptions {
   readonly shardBySpace?: boolean;
 }
 
+/** Flags of a process. */
+interface ReplicaOptions {
+  readonly allowHTTP?: boolean;
+  readonly secrets?: 'watch' | 'get' | undefined;
+}
+
 /** What happens to a request to the cloud or a server; `go` carries it out. */
 type Fault = (request: HttpRequest, go: () => Promise<HttpResponse>) => Promise<HttpResponse>;
 
@@ -72,7 +78,7 @@ export async function aWorldOfOperators({ count, initially = count, shardBySpace
   }
 
   let born = 0;
-  const replica = ({ allowHTTP = false } = {}) => {
+  const replica = ({ allowHTTP = false, secrets }: ReplicaOptions = {}) => {
     const number = born++;
     const own = processClock(clock);
     const reach = async <T>(what: string, call: () => Promise<T>): Promise<T> => {
@@ -115,6 +121,7 @@ export async function aWorldOfOperators({ count, initially = count, shardBySpace
       namespaces: undefined,
       concurrency: 4,
       urlPolicy: { allowHTTP, allowedBaseURLs: undefined, allowedNetworks: undefined },
+      secrets,
       instance: `replica-${number}`,
       lease: { namespace: 'system', name: 'mooring', shardBySpace },
     });

@@ -7,6 +7,7 @@ import { needsCloudToGo } from './decide-deletion.ts';
 import { claims } from './existence/claimants.ts';
 import { type HeldRecord, heldRecordOf } from './held-record.ts';
 import { adminSecretName, currentID, desiredID, mayExist, spaceKeyOf } from './identity.ts';
+import { recordedIn } from './login/former-secrets.ts';
 import { CLUSTER_FINALIZER } from './resource.ts';
 
 /* What all DatabaseClusters together say about a space: its ids, and what needs it. */
@@ -146,7 +147,7 @@ export function spaceAndIDOf(object: KubeObject): { readonly space: ObjectKey; r
 
 /**
  * Whom a change of the object concerns: those who want its ids, through any DatabaseSpace for the place where they are, and those who want
- * its Secret, which is free only when the object is gone, too.
+ * a Secret that it has or wants, which is free only when the object is gone or its login has moved.
  */
 export function concerns(
   object: KubeObject | undefined,
@@ -158,8 +159,9 @@ export function concerns(
   const { place } = record.status;
   const spaces = new Set([own, ...places.same(own), ...(place === undefined ? [] : places.at(place))]);
   const ids = new Set([currentID(record), desiredID(record)]);
+  const secrets = new Set([adminSecretName(record), ...recordedIn(record)]);
   return [
     ...[...spaces].flatMap((space) => [...ids].map((id) => `clusters/${space}/${id}`)),
-    `secrets/${objectKey(record.metadata.namespace ?? '', adminSecretName(record))}`,
+    ...[...secrets].map((name) => `secrets/${objectKey(record.metadata.namespace ?? '', name)}`),
   ];
 }
