@@ -12,6 +12,8 @@ const MAKING_MS = 3_600_000;
 
 /** How often it is looked whether a clone has a login of its own. */
 export const CLONE_LOOK_MS = 15_000;
+/** Likewise if each look tries the logins of the source. */
+export const CLONE_LOOK_WITH_TRIES_MS = 60_000;
 /** A name has up to 63 characters. */
 const MOST_CLONES = 3;
 

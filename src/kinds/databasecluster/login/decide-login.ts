@@ -27,7 +27,7 @@ import {
   type VerifiedLogin,
   verifiedLogin,
 } from '../present.ts';
-import { CLONE_LOOK_MS, clonesInWords } from './clones.ts';
+import { CLONE_LOOK_MS, CLONE_LOOK_WITH_TRIES_MS, clonesInWords } from './clones.ts';
 import { secretTakenWords } from './secret-taken.ts';
 import { needsPerson, whatIsWrong } from './wrong-login.ts';
 
@@ -169,7 +169,7 @@ function tried(subject: ClusterSubject, seen: SpaceSeen, login: TriedLogin, nowM
   }
   const { clones = [] } = seen;
   if (clones.length > 0 && isMoving(subject, login) && factoryAlive !== true)
-    return { conditions: waiting(subject, seen, login, waitsFor(clones)), requeueAfterMs: CLONE_LOOK_MS };
+    return { conditions: waiting(subject, seen, login, waitsFor(clones)), requeueAfterMs: CLONE_LOOK_WITH_TRIES_MS };
   // The factory's password must go first, no matter who else can sign in.
   const by = factoryAlive === true ? byFactory(login) : { from: working, ...from };
   return replaceBy({ do: 'PreparePassword', ...by }, subject, seen, login, doing);
