@@ -96,6 +96,13 @@ describe('A Database whose cluster cannot be worked on', () => {
       .applied()
       .withStatus({ conditions: [synced] });
     expect(conditionOf(decide(known, noServer('suspended')), 'Synced')).toMatchObject({ reason: 'SchemaApplied' });
+    const changed = { ...noServer('suspended'), areSourcesChanged: true };
+    expect(conditionOf(decide(known, changed), 'Synced')).toMatchObject({ status: 'Unknown', reason: 'SchemaPending' });
+    // What is not so stays not so.
+    const failing = aDatabase()
+      .applied()
+      .withStatus({ conditions: [{ ...synced, status: 'False', reason: 'SchemaRefused' }] });
+    expect(conditionOf(decide(failing, changed), 'Synced')).toMatchObject({ reason: 'SchemaRefused' });
   });
 });
 

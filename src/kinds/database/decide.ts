@@ -1,3 +1,4 @@
+import { isStatusConditionTrue } from '../../kube/condition.ts';
 import { stalled } from '../../kube/summary.ts';
 import { withoutServer } from '../server/dependents.ts';
 import { decideDeletion } from './decide-deletion.ts';
@@ -9,7 +10,7 @@ import {
   isOurs,
   refusalOfName,
 } from './observation.ts';
-import { type DatabaseDecision, NOTHING_OURS, type Rule, schemaPending } from './present.ts';
+import { type DatabaseDecision, NOTHING_OURS, type Rule, SOURCES_CHANGED, schemaPending } from './present.ts';
 import { decideSchema } from './sources/decide-sources.ts';
 
 /**
@@ -28,12 +29,24 @@ export function decideDatabase(
 ): DatabaseDecision {
   if (subject.deleting) return decideDeletion(subject, observation, nowMs);
   if (observation.server === 'notNeeded') return { conditions: 'keep' };
-  if (observation.server !== 'open') return withoutServer(subject, observation);
+  if (observation.server !== 'open') return notSynced(subject, observation, withoutServer(subject, observation));
   for (const rule of RULES) {
     const decision = rule(subject, observation, nowMs);
     if (decision !== undefined) return decision;
   }
   throw new Error('No rule decided: the last one always does');
+}
+
+/** Says that the schema, which was as the spec says, need not be so any more. */
+function notSynced(
+  { status }: DatabaseSubject,
+  { areSourcesChanged = false }: Extract<DatabaseObservation, { areSourcesChanged?: boolean }>,
+  decision: DatabaseDecision,
+): DatabaseDecision {
+  const { conditions } = decision;
+  if (!areSourcesChanged || conditions === 'keep' || !isStatusConditionTrue(status.conditions, 'Synced'))
+    return decision;
+  return { ...decision, conditions: [...conditions.filter(({ type }) => type !== 'Synced'), SOURCES_CHANGED] };
 }
 
 function decideName(subject: DatabaseSubject): DatabaseDecision | undefined {

@@ -316,10 +316,12 @@ describe('A Database beside its cluster', () => {
     await bench.edit({ schema: [{ inline: 'define entity animal;' }] });
     await bench.settle();
     expect(bench.ready()).toBe('Unknown ClusterSuspended');
+    expect(bench.condition('Synced')).toMatchObject({ status: 'Unknown', reason: 'SchemaPending' });
     expect(bench.takeCalls()).toEqual([]);
     await bench.cluster.edit({ state: 'Running' });
     await bench.cluster.until('True Running');
     await bench.until('True DatabaseReady');
+    expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaApplied' });
   });
 
   it('is as it should be although it waited for the cluster before its spec said that it is suspended', async () => {

@@ -12,7 +12,8 @@ export type DatabaseSubject = Subject<DatabaseSpec, DatabaseStatus>;
 
 /** What was seen of one database, without schema texts. A union, so that impossible states cannot be written. */
 export type DatabaseObservation =
-  | NoServer
+  /** `areSourcesChanged`: they need not be those that were applied. Absent: not checked. */
+  | (NoServer & { readonly areSourcesChanged?: boolean })
   /** What the server holds makes no difference. */
   | { readonly server: 'notNeeded' }
   | DatabaseSeen;

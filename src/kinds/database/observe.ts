@@ -34,8 +34,9 @@ export async function observeDatabase(
   const wasRight = world.memory.foundRight.note(subject);
   if (access.server !== 'open') {
     const isOurCluster = (identity: string) => isOurs(subject, { name: databaseName(subject), identity });
-    const isUnchanged = areAsApplied(world.configMaps, subject) && isOnSameCluster(access, isOurCluster);
-    return { ...access, foundRight: wasRight && isUnchanged };
+    const areSourcesChanged = !areAsApplied(world.configMaps, subject);
+    const foundRight = wasRight && !areSourcesChanged && isOnSameCluster(access, isOurCluster);
+    return { ...access, foundRight, areSourcesChanged };
   }
   return world.memory.foundRight.looking(subject.key, () => observeOnServer(world, subject, access, signal));
 }

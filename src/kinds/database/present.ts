@@ -36,6 +36,12 @@ export const SCHEMA_NOT_MANAGED = synced(
   'The spec names no schema sources, so the schema is not checked',
 );
 
+export const SOURCES_CHANGED = synced(
+  'Unknown',
+  'SchemaPending',
+  'The schema sources may have changed since they were applied: they are compared, and applied, as soon as the server can be worked on',
+);
+
 /** Returns the condition beside the summary until the schema can be looked at. */
 export function schemaPending(subject: DatabaseSubject): ConditionUpdate {
   if (!hasSchema(subject)) return SCHEMA_NOT_MANAGED;
