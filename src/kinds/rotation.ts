@@ -47,6 +47,11 @@ export function awaitsRotation({ metadata, status }: Rotated): boolean {
   return asked !== undefined && (handled === undefined || asked !== noted(handled));
 }
 
+/** What a message adds for whoever asked for a new password, which waits; '': nobody did. */
+export function rotationWaits(object: Rotated, until: string): string {
+  return awaitsRotation(object) ? `; the new password that annotation ${ROTATE_AT} asks for is made once ${until}` : '';
+}
+
 function noted(value: string): string {
   if (value.length <= MAX_NOTED_LENGTH) return value;
   return `sha256:${createHash('sha256').update(value).digest('hex')}`;

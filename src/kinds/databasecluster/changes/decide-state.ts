@@ -1,3 +1,4 @@
+import { rotationWaits } from '../../rotation.ts';
 import { desiredID } from '../identity.ts';
 import { needsPerson } from '../login/wrong-login.ts';
 import type { ClusterDecision, ClusterSubject, SpaceSeen } from '../observation.ts';
@@ -94,7 +95,7 @@ function decideSuspended(subject: ClusterSubject, seen: SpaceSeen): ClusterDecis
       ? { ...condition, reason: 'Suspended', message: `${message}: no server runs` }
       : condition,
   );
-  const but = lostWords(seen) ?? unsecuredWords(subject) ?? '';
+  const but = lostWords(seen) ?? unsecuredWords(subject) ?? rotationWaits(subject, 'it runs again');
   return { conditions: [...settled(subject, seen, 'Suspended', `${message}${but}`), ...conditions] };
 }
 

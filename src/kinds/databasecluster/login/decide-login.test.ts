@@ -359,6 +359,23 @@ describe('decideLogin()', () => {
     ]);
   });
 
+  it.each([
+    ['is observed only', { managementPolicy: 'Observe' }, anObservation(), 'managementPolicy is Manage'],
+    ['is suspended', { state: 'Suspended' }, anObservation().status('suspended'), 'it runs again'],
+  ] as const)(
+    'says until when a new password that was asked for waits: the cluster %s',
+    (_what, spec, { seen }, until) => {
+      const message = ({ subject }: ClusterBuilder) =>
+        conditionOf(decideCluster(subject, seen, NOW_MS), 'Ready')?.message ?? '';
+      const given = healthy.with(spec);
+      const says = `; the new password that annotation mooring.dev/rotate-at asks for is made once ${until}`;
+      expect(message(given.annotated('rotate-at', 'now'))).toBe(`${message(given)}${says}`);
+      expect(message(given)).not.toContain('rotate-at');
+      const handled = given.withStatus({ lastHandledRotateAt: 'now' });
+      expect(message(handled.annotated('rotate-at', 'now'))).not.toContain('rotate-at');
+    },
+  );
+
   it('promotes the password that the server has accepted, and leaves reporting it to the next look', () => {
     const seen = anObservation().tried({ working: 'next', next: 'ours', factoryAlive: undefined });
     const decision = decideCluster(fresh.subject, seen.seen, NOW_MS);

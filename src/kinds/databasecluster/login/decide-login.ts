@@ -6,7 +6,7 @@ import {
 } from '../../../kube/condition.ts';
 import { PASS } from '../../../kube/failure.ts';
 import { failing, particulars, reconciling, retrying, stalled } from '../../../kube/summary.ts';
-import { rotationNow, untilRotation } from '../../rotation.ts';
+import { rotationNow, rotationWaits, untilRotation } from '../../rotation.ts';
 import { earlier } from '../../verification.ts';
 import { changeOf, isChangeUnseen, settled } from '../changes/decide-change.ts';
 import { adminSecretName } from '../identity.ts';
@@ -116,7 +116,7 @@ export function decideLoginAlone(subject: ClusterSubject, seen: SpaceSeen, nowMs
 /** managementPolicy: Observe changes nothing, so it promises nothing about passwords. Ready means that all is as the spec says. */
 function notTried(subject: ClusterSubject, seen: SpaceSeen): ClusterDecision {
   if (subject.spec.managementPolicy === 'Observe') {
-    const message = `Cluster "${seen.id}" is as the spec says; it is observed only, and its login is not tried`;
+    const message = `Cluster "${seen.id}" is as the spec says; it is observed only, and its login is not tried${rotationWaits(subject, 'managementPolicy is Manage')}`;
     return { conditions: [...settled(subject, seen, 'Observed', message), ...clusterConditions(subject, seen)] };
   }
   const message = `Cluster "${seen.id}" runs, but its login cannot be tried yet`;
