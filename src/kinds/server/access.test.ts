@@ -275,7 +275,13 @@ describe('the server of a cluster', () => {
     [
       'before its space is connected, when it was not Ready either',
       () => ({ spaceIs: 'not connected', cluster: { status: without('Ready') } }),
-      { why: 'notReady', starting: false },
+      {
+        why: 'notReady',
+        starting: false,
+        message: expect.stringMatching(
+          /its DatabaseSpace "production" is not connected: its condition Ready says why$/,
+        ),
+      },
     ],
   ];
   it.each(cases)('is waited for %s', async (_when, given, expected) => {

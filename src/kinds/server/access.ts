@@ -107,7 +107,7 @@ function openOf(world: ServerWorld, clusterKey: ObjectKey, called: string, clust
     // Nobody can reach the server through it any more: an object that waited for it would keep itself, and the cluster's, for nothing.
     if (leaving && !world.hasSpace(space))
       return waiting('leaving', 'ClusterDeleting', `${called} is being deleted, and its DatabaseSpace is gone already`);
-    const message = `Waiting for ${called}: its DatabaseSpace "${spec.spaceRef.name}" is not connected`;
+    const message = `Waiting for ${called}: its DatabaseSpace "${spec.spaceRef.name}" is not connected: its condition Ready says why`;
     return { ...waiting('notReady', 'WaitingForCluster', message), starting: isTrue('Ready') };
   }
   const known = servers.filter(({ address }) => splitAddress(address) !== undefined);
