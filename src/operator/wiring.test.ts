@@ -218,7 +218,7 @@ test('Wiring reads the labels of a namespace, which may have none, or be gone', 
   };
   const labels = [];
   for (let time = 0; time < 3; time++) labels.push(await wiring.namespaceLabels('shop', signal));
-  expect(labels).toEqual([{ team: 'one' }, {}, {}]);
+  expect(labels).toEqual([{ team: 'one' }, {}, undefined]);
   expect(asked[0]).toEqual([NAMESPACES, { name: 'shop' }, signal]);
 });
 

@@ -180,7 +180,12 @@ export class Wiring {
   /** For a kind's world: whether objects in the namespace are seen. */
   readonly watches = (namespace: string): boolean => this.#dependencies.namespaces?.includes(namespace) !== false;
 
-  /** For a kind's world: returns the labels that decide whom a selector admits. */
-  readonly namespaceLabels = async (name: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>> =>
-    (await this.#dependencies.api.get(NAMESPACES, { name }, signal))?.metadata.labels ?? {};
+  /** For a kind's world: returns the labels that decide whom a selector admits; undefined: there is no such namespace. */
+  readonly namespaceLabels = async (
+    name: string,
+    signal: AbortSignal,
+  ): Promise<Readonly<Record<string, string>> | undefined> => {
+    const namespace = await this.#dependencies.api.get(NAMESPACES, { name }, signal);
+    return namespace && (namespace.metadata.labels ?? {});
+  };
 }
