@@ -163,8 +163,15 @@ test.each([
   ["secrets \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: no", false],
   ['admission webhook "validation.gatekeeper.sh" denied the request: [names] no', false],
 ])('failureOf() tells a missing right from what admission refuses: %s', (text, lacksRight) => {
-  const { reason, message } = failureOf(new KubeError(`Cannot create secrets: ${text}`, { status: 403 }));
+  const ends = text.includes('being terminated');
+  const said = `Cannot create secrets: ${text}`;
+  const causes = ends ? ['NamespaceTerminating'] : [];
+  const { reason, message } = failureOf(new KubeError(said, { status: 403, causes }));
   expect(reason).toBe(lacksRight ? 'KubernetesForbidden' : 'KubernetesError');
+  // Nobody can do anything about a namespace that ends.
+  const remedy = lacksRight ? '. If a right is missing' : '. A quota, an admission policy or a webhook';
+  expect(message.startsWith(`${said}${ends ? '' : remedy}`)).toBe(true);
+  expect(message === said).toBe(ends);
   expect(message.includes('If a right is missing')).toBe(lacksRight);
 });
 

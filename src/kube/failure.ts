@@ -2,7 +2,7 @@ import { messageOf, TerminalError, TransientError } from '../base/errors.ts';
 import { HttpError } from '../base/transport.ts';
 import { ApiError, isHeldBack } from '../http/api-error.ts';
 import { ABANDON, LET_GO } from './annotations.ts';
-import { isBusy, isConflict, isForbidden, KubeError } from './api.ts';
+import { isBusy, isConflict, isForbidden, isNamespaceTerminating, KubeError } from './api.ts';
 import { type Condition, shorten, toldBefore } from './condition.ts';
 import type { ObjectMeta } from './object.ts';
 import { withRemedy } from './remedies.ts';
@@ -63,9 +63,7 @@ export function failureOf(error: unknown): Failure {
     return {
       lasting: isConflict(error) ? 'conflict' : 'transient',
       reason: lacksRight ? 'KubernetesForbidden' : 'KubernetesError',
-      message: lacksRight
-        ? `${message}. If a right is missing, the chart and deploy/ of this version grant it`
-        : message,
+      message: `${message}${isForbidden(error) ? whatForbids(error, lacksRight) : ''}`,
       retryAfterMs: error.retryAfterMs,
       mayPass: isBusy(error),
       ...NO_CALL,
@@ -82,6 +80,13 @@ export function failureOf(error: unknown): Failure {
     ...NO_CALL,
     details,
   };
+}
+
+/** What a person can do. Nothing helps against the end of a namespace. */
+function whatForbids(error: KubeError, lacksRight: boolean): string {
+  if (lacksRight) return '. If a right is missing, the chart and deploy/ of this version grant it';
+  if (isNamespaceTerminating(error)) return '';
+  return '. A quota, an admission policy or a webhook does not allow it: have that changed, or what it counts or names. Mooring tries again';
 }
 
 function heldBack(error: unknown): Failure['heldBack'] {
