@@ -4,6 +4,7 @@ import { createConfigMaps } from '../kinds/config-maps.ts';
 import { databaseKind } from '../kinds/database/index.ts';
 import { claimReference as databaseClaim, concerns as databaseConcerns } from '../kinds/database/records.ts';
 import { DATABASE_LEFT, DatabaseMemory } from '../kinds/database/world.ts';
+import { type ClaimsWorld, sharedWith } from '../kinds/databasecluster/existence/claimants.ts';
 import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
 import { concerns, neededSpace, SpaceMembers, spaceAndIDOf } from '../kinds/databasecluster/records.ts';
 import { CLUSTER_LEFT, ClusterMemory } from '../kinds/databasecluster/world.ts';
@@ -92,8 +93,8 @@ export function createControllers(
     if (space !== undefined) spaces.enqueueDependents(`spaces/${space}`, 'normal', SOON_MS);
   };
   const memory = new ClusterMemory(uuid(dependencies.random), (key) => share.actsSinceMs('clusters', key));
-  const clusters = controllerOfClusters(setting, memory, tellSpace);
-  const serverWorld = serverWorldOf(setting, (cluster) => {
+  const { clusters, claims } = controllerOfClusters(setting, memory, tellSpace);
+  const serverWorld = serverWorldOf(setting, claims, (cluster) => {
     memory.verifications.doubt(cluster);
     clusters.queue.add(cluster);
   });
@@ -177,19 +178,22 @@ function controllerOfClusters(
   const { spaces, clusters } = informers;
   const onDrift = wiring.driftCorrected('DatabaseCluster', clusters);
   const referringTo = (secret: ObjectKey): Iterable<ObjectKey> => controller.references.dependents(`secrets/${secret}`);
+  const claims: ClaimsWorld = {
+    places,
+    space: (key) => spaceOf(spaces.store.get(key)),
+    cluster: (key) => clusters.store.get(key),
+    claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
+  };
   const kind = databaseClusterKind({
+    ...claims,
     api,
     clock,
     random,
     connections,
-    places,
     secrets: wiring.secrets,
     memory,
-    space: (key) => spaceOf(spaces.store.get(key)),
     spaceKeys: () => spaces.store.keys(),
     clusterKeys: () => clusters.store.keys(),
-    cluster: (key) => clusters.store.get(key),
-    claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
     clones: (source, secretName): Iterable<ObjectKey> => {
       const secret = objectKey(splitKey(source).namespace, secretName);
       return [...controller.references.dependents(`databaseclusters/${source}`), ...referringTo(secret)];
@@ -212,12 +216,13 @@ function controllerOfClusters(
       connections.get(was.space)?.poller.unfollow(was.id);
   });
   wiring.notifyConcerned(clusters, controller.references, (object) => concerns(object, places));
-  return controller;
+  return { clusters: controller, claims };
 }
 
 /** Returns what users and databases share; both are on the servers of clusters. */
 function serverWorldOf(
   { dependencies, informers, wiring, connections }: Setting,
+  claims: ClaimsWorld,
   onLoginRefused: (cluster: ObjectKey) => void,
 ): ServerWorld {
   const { clusters, spaces } = informers;
@@ -225,6 +230,7 @@ function serverWorldOf(
     connections,
     cluster: (key) => clusters.store.get(key),
     clusterKeys: () => clusters.store.keys(),
+    sharedWith: (cluster) => sharedWith(claims, cluster),
     watches: wiring.watches,
     namespaceLabels: wiring.namespaceLabels,
     servers: new Servers({ clock: dependencies.clock, secrets: wiring.secrets, onLoginRefused }),

@@ -62,6 +62,7 @@ export async function kindsOnServer(setting: ServerSetting): Promise<KindsOnServ
     connections: { get: () => connection } as unknown as SpaceConnections,
     cluster: () => clusterAt(setting),
     clusterKeys: () => [],
+    sharedWith: () => undefined,
     watches: () => true,
     namespaceLabels: async () => ({}),
     hasSpace: (key) => key === SPACE,

@@ -107,6 +107,7 @@ export async function databaseBench(options: DatabaseBenchOptions = {}): Promise
       connections,
       cluster: (key) => kube.all(DATABASE_CLUSTERS).find((each) => keyOf(each) === key) as unknown as KubeObject,
       clusterKeys: () => kube.all(DATABASE_CLUSTERS).map(keyOf),
+      sharedWith: () => undefined,
       watches: () => true,
       namespaceLabels: async (name) => options.labels?.[name],
       hasSpace: () => hasSpace,

@@ -140,6 +140,7 @@ export function noServer(why: Waiting['why'], changes: Partial<Waiting> = {}): W
   const reasons = {
     missing: 'ClusterNotFound',
     leaving: 'ClusterDeleting',
+    shared: 'WaitingForCluster',
     suspended: 'ClusterSuspended',
     notReady: 'WaitingForCluster',
   } as const;

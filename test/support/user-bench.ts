@@ -106,6 +106,7 @@ export async function userBench(options: UserBenchOptions = {}): Promise<UserBen
       secrets,
       cluster: (key) => kube.all(DATABASE_CLUSTERS).find((each) => keyOf(each) === key) as unknown as KubeObject,
       clusterKeys: () => kube.all(DATABASE_CLUSTERS).map(keyOf),
+      sharedWith: () => undefined,
       watches: () => true,
       namespaceLabels: async (name) => options.labels?.[name],
       hasSpace: (key) => cluster.world().space(key) !== undefined,

@@ -172,6 +172,12 @@ describe('An object that is being deleted', () => {
       noServer('leaving'),
       /was not deleted on the server, as Waiting for DatabaseCluster "orders": leaving: it is left/,
     ],
+    [
+      'the cluster is another object’s',
+      ours,
+      noServer('shared'),
+      /was not deleted on the server, as the cluster belongs to another DatabaseCluster: it is left/,
+    ],
     ['its status was edited', ours.withStatus({ name: 'edited' }), aServer(), /status.name is "edited"/],
   ])('names the database that it leaves as %s, and says why', (_why, database, seen, message) => {
     const { steps } = decide(database, seen);

@@ -2,7 +2,7 @@ import { LET_GO } from '../../kube/annotations.ts';
 import { failing, reconciling } from '../../kube/summary.ts';
 import type { Absence } from '../absences.ts';
 import { LANDING_MS } from '../attempts.ts';
-import { unseenCluster } from '../server/dependents.ts';
+import { whyLeft } from '../server/dependents.ts';
 import { missedWords } from './decide-existence.ts';
 import {
   type DatabaseObservation,
@@ -49,16 +49,17 @@ export function decideDeletion(
 
 function withoutServer(
   subject: DatabaseSubject,
-  { why, reason, message, destroyed, starting }: Extract<DatabaseObservation, { server: 'waiting' }>,
+  observation: Extract<DatabaseObservation, { server: 'waiting' }>,
 ): DatabaseDecision {
-  if (why === 'missing' || why === 'leaving')
-    return destroyed ? GO : left(subject, why === 'missing' ? unseenCluster(subject) : message);
+  const { reason, message, destroyed, starting } = observation;
+  const cause = whyLeft(subject, observation);
+  if (cause !== undefined) return destroyed ? GO : left(subject, cause);
   if (starting) return { conditions: 'keep' };
   const text = `Deletion with deletionPolicy Delete needs the server. ${message}. ${LET_GO}`;
   return { conditions: [...reconciling(reason, text), ...asBefore(subject)] };
 }
 
-/** The server cannot be reached through a cluster that is being deleted or gone: reports what may be left there. */
+/** The cluster is being deleted or gone, or is another object's: reports what may be left on its server. */
 function left(subject: DatabaseSubject, why: string): DatabaseDecision {
   const name = databaseName(subject);
   const message = `Database "${name}" was not deleted on the server, as ${why}: it is left where it is, with its data, if the cluster's server still exists`;

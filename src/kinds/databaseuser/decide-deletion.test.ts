@@ -7,7 +7,10 @@ import type { UserObservation, UserStep } from './observation.ts';
 const fresh = aUser().deleting();
 const owned = aUser().owned().deleting();
 const retained = owned.with({ deletionPolicy: 'Retain' });
-const waiting = (why: 'missing' | 'leaving' | 'suspended' | 'notReady', destroyed = false): UserObservation => ({
+const waiting = (
+  why: 'missing' | 'leaving' | 'shared' | 'suspended' | 'notReady',
+  destroyed = false,
+): UserObservation => ({
   server: 'waiting',
   why,
   reason: 'WaitingForCluster',
@@ -66,6 +69,12 @@ const rows: readonly {
     name: 'if the cluster is being deleted people are told',
     seen: waiting('leaving'),
     steps: [tellLeft('Why')],
+    goes: true,
+  },
+  {
+    name: 'if the cluster is another object’s people are told',
+    seen: waiting('shared'),
+    steps: [tellLeft('the cluster belongs to another DatabaseCluster')],
     goes: true,
   },
   { name: 'a destroyed cluster leaves nothing to report', seen: waiting('leaving', true), steps: [], goes: true },

@@ -1,7 +1,7 @@
 import { LET_GO } from '../../kube/annotations.ts';
 import { failing, reconciling } from '../../kube/summary.ts';
 import { LANDING_MS } from '../attempts.ts';
-import { unseenCluster } from '../server/dependents.ts';
+import { whyLeft } from '../server/dependents.ts';
 import {
   connectionSecretName,
   type UserDecision,
@@ -21,14 +21,14 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
     return { conditions: failing('DeletionBlocked', message), retry: 'slowly' };
   }
   if (observation.server === 'waiting') {
-    const { why, reason, message, destroyed, starting } = observation;
-    if (why === 'suspended' || why === 'notReady') {
+    const { reason, message, destroyed, starting } = observation;
+    const cause = whyLeft(subject, observation);
+    if (cause === undefined) {
       if (starting) return { conditions: 'keep' };
       const waits = `User "${username}" is deleted when its cluster can be used: ${message}. ${LET_GO}`;
       return { conditions: reconciling(reason, waits) };
     }
     if (destroyed) return release;
-    const cause = why === 'missing' ? unseenCluster(subject) : message;
     const left = `User "${username}" was not deleted on the server, as ${cause}. If the cluster was destroyed, the user went with it; if it still exists, delete the user there, unless it is needed`;
     return { ...release, steps: [{ do: 'TellLeft', message: left }] };
   }

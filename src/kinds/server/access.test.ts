@@ -34,6 +34,8 @@ interface Case {
   readonly unwatched?: string;
   /** Keys of DatabaseClusters of other names. */
   readonly others?: readonly ObjectKey[];
+  /** The other DatabaseCluster that its cluster belongs to. */
+  readonly owner?: ObjectKey;
   readonly spaceIs?: 'connected' | 'not connected' | 'gone';
 }
 
@@ -57,6 +59,7 @@ function look(given: Case) {
     connections: spaceIs === 'connected' ? connections : none,
     cluster: (key) => (key === 'shop/orders' ? object : undefined),
     clusterKeys: () => given.others ?? [],
+    sharedWith: () => given.owner,
     hasSpace: () => spaceIs !== 'gone',
     watches: (name) => name !== given.unwatched,
     namespaceLabels: async () => labels,
@@ -135,6 +138,14 @@ describe('the server of a cluster', () => {
     expect(elsewhere).toMatchObject({ message: expect.stringMatching(/its login is tried at another address now$/) });
     const unknown = await look({ cluster: { status: { servers: [] } } });
     expect(unknown).toMatchObject({ message: expect.stringMatching(/its status lacks servers/) });
+  });
+
+  it('is not worked on for a copy of the object that it belongs to, whatever the status of the copy says', async () => {
+    const message =
+      'Waiting for DatabaseCluster "orders" in namespace "shop": its cluster belongs to DatabaseCluster "old/orders". Delete one of the two';
+    const shared = { server: 'waiting', why: 'shared', reason: 'WaitingForCluster', message };
+    expect(await look({ owner: 'old/orders' })).toMatchObject(shared);
+    expect(await look({ owner: 'old/orders', cluster: { leaves: true } })).toMatchObject(shared);
   });
 
   it('is not worked on at a server where its login was not verified', async () => {

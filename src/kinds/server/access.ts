@@ -16,6 +16,8 @@ import type { ServerPlace, Servers } from './servers.ts';
 export interface ServerWorld
   extends Pick<ClusterWorld, 'connections' | 'cluster' | 'clusterKeys' | 'watches' | 'namespaceLabels'> {
   readonly servers: Servers;
+  /** The other DatabaseCluster that has the cluster of this one and comes first; undefined: it is this one's own. */
+  readonly sharedWith: (cluster: ClusterRecord) => ObjectKey | undefined;
   /** Whether there is an object for the DatabaseSpace of this key. */
   readonly hasSpace: (key: ObjectKey) => boolean;
 }
@@ -27,8 +29,11 @@ export const CLUSTER_SUSPENDED = 'ClusterSuspended';
 export type ServerAccess =
   | {
       readonly server: 'waiting';
-      /** leaving: the cluster's object is being deleted, and no server answers any more. */
-      readonly why: 'missing' | 'leaving' | 'suspended' | 'notReady';
+      /**
+       * leaving: the cluster's object is being deleted, and no server answers any more.
+       * shared: another DatabaseCluster has its cluster, so what is on the server may be that one's.
+       */
+      readonly why: 'missing' | 'leaving' | 'shared' | 'suspended' | 'notReady';
       readonly reason: string;
       readonly message: string;
       /** This process has just started, and nothing says that the cluster does not work. */
@@ -94,6 +99,11 @@ export async function serverAccess(world: ServerWorld, subject: Dependent, signa
 }
 
 function openOf(world: ServerWorld, clusterKey: ObjectKey, called: string, cluster: ClusterRecord): ServerAccess {
+  const owner = world.sharedWith(cluster);
+  if (owner !== undefined) {
+    const message = `Waiting for ${called}: its cluster belongs to DatabaseCluster "${owner}". Delete one of the two`;
+    return waiting('shared', 'WaitingForCluster', message);
+  }
   const { metadata, spec, status } = cluster;
   const isTrue = (type: string) => isStatusConditionTrue(status.conditions, type);
   const { endpoint, credentials, createdAt, servers = [] } = status;

@@ -59,9 +59,26 @@ export function isOnSameCluster(access: ServerAccess, isOurs: (identity: string)
 }
 
 /** Says that the cluster is missing. It may well exist, in a namespace that this operator no longer watches. */
-export function unseenCluster({ metadata, spec }: Pick<Dependent, 'metadata' | 'spec'>): string {
+function unseenCluster({ metadata, spec }: Pick<Dependent, 'metadata' | 'spec'>): string {
   const { name, namespace = metadata.namespace } = spec.clusterRef;
   return `Mooring sees no DatabaseCluster "${name}" in namespace "${namespace}"`;
+}
+
+/** Says why something is left on the server; undefined: it is not, as the object waits for the server. */
+export function whyLeft(
+  subject: Pick<Dependent, 'metadata' | 'spec'>,
+  { why, message }: Extract<ServerAccess, { server: 'waiting' }>,
+): string | undefined {
+  switch (why) {
+    case 'missing':
+      return unseenCluster(subject);
+    case 'shared':
+      return 'the cluster belongs to another DatabaseCluster';
+    case 'leaving':
+      return message;
+    default:
+      return undefined;
+  }
 }
 
 /** Decides what to say about an object that waits with its cluster, while no server is asked. */

@@ -11,6 +11,9 @@ import type { ClusterWorld } from '../world.ts';
 
 /* Which DatabaseClusters have or want one id in one place of the cloud, by whatever DatabaseSpace, connected or not. */
 
+/** What the claims are read from. */
+export type ClaimsWorld = Pick<ClusterWorld, 'places' | 'space' | 'cluster' | 'claimants'>;
+
 /** Whether the object's claims count. One that the space does not admit takes no id from others, unless it may have a cluster already. */
 export function claims(cluster: ClusterRecord): boolean {
   const ready = findStatusCondition(cluster.status.conditions, 'Ready');
@@ -38,7 +41,7 @@ function wishesCount(space: ObjectKey, own: ObjectKey, seen: ClusterWorld['space
  * stays its own whatever its spec says, even if that can no longer be read, and whatever became of its DatabaseSpace.
  */
 export function claimantsOf(
-  world: ClusterWorld,
+  world: ClaimsWorld,
   subject: Pick<ClusterSubject, 'metadata' | 'spec'>,
   id: string,
 ): readonly ClusterRecord[] {
@@ -61,7 +64,7 @@ export function claimantsOf(
  * object that has just renamed it, whose status does not say so yet.
  */
 export function firstClaimant(
-  world: ClusterWorld,
+  world: ClaimsWorld,
   subject: ClusterSubject,
   id: string,
   cluster: Cluster | undefined,
@@ -72,6 +75,22 @@ export function firstClaimant(
     (claimant) => currentID(claimant) === id || (isNew && claimant.status.createdAt === createdAt),
   );
   return comesBefore(subject, others, holdOf);
+}
+
+/**
+ * The other object that has the very cluster that this one has, if it comes first. Two have it after a backup was restored, with its
+ * status, beside the objects that it was made of.
+ */
+export function sharedWith(world: ClaimsWorld, record: ClusterRecord): ObjectKey | undefined {
+  const { createdAt } = record.status;
+  const id = currentID(record);
+  const [, another] = [...world.places.same(spaceKeyOf(record))].flatMap((space) => [...world.claimants(space, id)]);
+  // So that nothing is read for nearly all: this is asked whenever an object looks at its server.
+  if (createdAt === undefined || another === undefined) return undefined;
+  const others = claimantsOf(world, record, id).filter(
+    ({ status }) => status.createdAt === createdAt && status.clusterID === record.status.clusterID,
+  );
+  return comesBefore(record, others, holdOf);
 }
 
 /** How far the object has come with its cluster. */

@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest';
+import { database, user } from '../../test/support/manifests.ts';
+import { aWorldOfOperators } from '../../test/support/operators.ts';
+import { DATABASES } from '../kinds/database/resource.ts';
+import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
+import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
+import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
+import { ROTATE_AT } from '../kube/annotations.ts';
+import { NAMESPACES, SECRETS } from '../kube/api.ts';
+import { type Condition, findStatusCondition } from '../kube/condition.ts';
+
+const KINDS = [DATABASE_SPACES, DATABASE_CLUSTERS, DATABASE_USERS, DATABASES];
+const CHANGES = ['createUser', 'updateUser', 'deleteUser', 'createDatabase', 'deleteDatabase', 'destroy'];
+
+/** A namespace whose objects are Ready, and a copy of it with status and Secrets, as a backup restores it into another namespace. */
+async function aWorldWithCopy() {
+  const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
+  const { kube, clock, simulator } = world;
+  await world.addSpace(0);
+  await world.addCluster(0, 'orders', { deletionPolicy: 'Delete' });
+  const clusterRef = { name: 'orders' };
+  await kube.create(DATABASE_USERS, 'shop', user({ clusterRef }, {}, 'app'));
+  await kube.create(DATABASES, 'shop', database({ clusterRef, deletionPolicy: 'Delete' }, {}, 'orders'));
+  world.replica();
+  await clock.advance(60_000);
+  const ready = (namespace: string) =>
+    KINDS.map((resource) => {
+      const found = kube.all(resource).find(({ metadata }) => metadata.namespace === namespace);
+      const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
+      return findStatusCondition(conditions, 'Ready');
+    });
+  expect(ready('shop').map((condition) => condition?.status)).toEqual(KINDS.map(() => 'True'));
+  await kube.create(NAMESPACES, '', { metadata: { name: 'copy' } });
+  for (const resource of [SECRETS, ...KINDS])
+    for (const { metadata, ...rest } of kube.all(resource)) {
+      const { name, labels = {}, annotations = {}, finalizers = [] } = metadata;
+      await kube.create(resource, 'copy', { ...rest, metadata: { name, labels, annotations, finalizers } });
+      const { status } = rest as { status?: unknown };
+      if (status !== undefined)
+        await kube.patch(resource, { namespace: 'copy', name }, { status }, { subresource: 'status' });
+    }
+  const changes = () => CHANGES.map((operation) => simulator.count(operation));
+  return { ...world, ready, before: changes(), changes };
+}
+
+it('A copied namespace changes nothing on the server of the cluster that it shares, and says whose that is', async () => {
+  const { kube, clock, ready, before, changes } = await aWorldWithCopy();
+  await clock.advance(60_000);
+  const [, cluster, ...onServer] = ready('copy');
+  expect(cluster).toMatchObject({ status: 'False', reason: 'ClusterIDClaimed' });
+  for (const condition of onServer)
+    expect(condition).toMatchObject({
+      status: 'Unknown',
+      reason: 'WaitingForCluster',
+      message: expect.stringMatching(/belongs to DatabaseCluster "shop\/orders"\. Delete one of the two$/),
+    });
+  expect(changes()).toEqual(before);
+  // The copy's Secret grows old when the password is replaced: nothing sets the server back to it.
+  const annotations = { [ROTATE_AT]: 'now' };
+  await kube.patch(DATABASE_USERS, { namespace: 'shop', name: 'app' }, { metadata: { annotations } });
+  await clock.advance(1_800_000);
+  expect(ready('shop').map((condition) => condition?.status)).toEqual(KINDS.map(() => 'True'));
+  const [created, updated = 0, ...others] = before;
+  expect(changes()).toEqual([created, updated + 1, ...others]);
+});
+
+it('A copied namespace goes without anything of the original', async () => {
+  const { kube, clock, ready, before, changes } = await aWorldWithCopy();
+  await clock.advance(60_000);
+  for (const resource of KINDS)
+    for (const { metadata } of kube.all(resource))
+      if (metadata.namespace === 'copy') kube.remove(resource, { namespace: 'copy', name: metadata.name });
+  await clock.advance(60_000);
+  expect(ready('copy')).toEqual(KINDS.map(() => undefined));
+  expect(changes()).toEqual(before);
+});
+
+it('The copy takes over what the original lets go of', async () => {
+  const { kube, clock, ready } = await aWorldWithCopy();
+  await clock.advance(60_000);
+  for (const resource of [DATABASES, DATABASE_USERS, DATABASE_CLUSTERS])
+    for (const { metadata } of kube.all(resource)) {
+      if (metadata.namespace !== 'shop') continue;
+      const ref = { namespace: 'shop', name: metadata.name };
+      await kube.patch(resource, ref, { spec: { deletionPolicy: 'Retain' } });
+      kube.remove(resource, ref);
+    }
+  await clock.advance(60_000);
+  expect(ready('copy').map((condition) => condition?.status)).toEqual(KINDS.map(() => 'True'));
+});
