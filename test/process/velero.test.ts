@@ -127,8 +127,8 @@ test('a Secret that is restored with its finalizer stays until that is removed',
   expect(await counts()).toEqual(done);
 });
 
-// This comes last, as the cluster is gone afterwards.
-test('without status, but with adoptionPolicy: IfExists, all is taken over as it is, and can be deleted', {
+// The cluster is gone afterwards.
+test('without status, but with the adoptionPolicy of the guide, all is taken over as it is, and can be deleted', {
   timeout: 120_000,
 }, async () => {
   const desk = await restored({ rules: rules.without });
@@ -137,4 +137,11 @@ test('without status, but with adoptionPolicy: IfExists, all is taken over as it
   await removeAll(desk);
   expect(await cloud.cluster('orders')).toBeUndefined();
   await desk.kubectl('delete', 'secret', 'cloud-read', 'cloud-write', 'cloud-admin', 'factory-login', '--timeout=20s');
+});
+
+test('without status, no empty cluster is created in place of one that is gone', { timeout: 120_000 }, async () => {
+  const before = await counts();
+  const desk = await restored({ rules: rules.without });
+  await desk.until('DatabaseCluster', { status: 'False', reason: 'ClusterNotFound' });
+  expect(await counts()).toEqual(before);
 });
