@@ -180,7 +180,6 @@ function controllerOfClusters(
   const referringTo = (secret: ObjectKey): Iterable<ObjectKey> => controller.references.dependents(`secrets/${secret}`);
   const claims: ClaimsWorld = {
     places,
-    space: (key) => spaceOf(spaces.store.get(key)),
     cluster: (key) => clusters.store.get(key),
     claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
   };
@@ -190,8 +189,10 @@ function controllerOfClusters(
     clock,
     random,
     connections,
+    places,
     secrets: wiring.secrets,
     memory,
+    space: (key) => spaceOf(spaces.store.get(key)),
     spaceKeys: () => spaces.store.keys(),
     clusterKeys: () => clusters.store.keys(),
     clones: (source, secretName): Iterable<ObjectKey> => {

@@ -12,10 +12,14 @@ import { type Condition, findStatusCondition } from '../kube/condition.ts';
 const KINDS = [DATABASE_SPACES, DATABASE_CLUSTERS, DATABASE_USERS, DATABASES];
 const CHANGES = ['createUser', 'updateUser', 'deleteUser', 'createDatabase', 'deleteDatabase', 'destroy'];
 
-/** A namespace whose objects are Ready, and a copy of it with status and Secrets, as a backup restores it into another namespace. */
-async function aWorldWithCopy() {
+/**
+ * A namespace whose objects are Ready, and a copy of it with status and Secrets, as a backup restores it into another namespace.
+ * `space`: what is different about the copied DatabaseSpace.
+ */
+async function aWorldWithCopy(space: object = {}) {
   const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
   const { kube, clock, simulator } = world;
+  await world.addSpace(1);
   await world.addSpace(0);
   await world.addCluster(0, 'orders', { deletionPolicy: 'Delete' });
   const clusterRef = { name: 'orders' };
@@ -34,8 +38,9 @@ async function aWorldWithCopy() {
   for (const resource of [SECRETS, ...KINDS])
     for (const { metadata, ...rest } of kube.all(resource)) {
       const { name, labels = {}, annotations = {}, finalizers = [] } = metadata;
-      await kube.create(resource, 'copy', { ...rest, metadata: { name, labels, annotations, finalizers } });
-      const { status } = rest as { status?: unknown };
+      const { spec, status } = rest as { spec?: object; status?: unknown };
+      const copied = resource === DATABASE_SPACES ? { ...rest, spec: { ...spec, ...space } } : rest;
+      await kube.create(resource, 'copy', { ...copied, metadata: { name, labels, annotations, finalizers } });
       if (status !== undefined)
         await kube.patch(resource, { namespace: 'copy', name }, { status }, { subresource: 'status' });
     }
@@ -87,4 +92,17 @@ it('The copy takes over what the original lets go of', async () => {
     }
   await clock.advance(60_000);
   expect(ready('copy').map((condition) => condition?.status)).toEqual(KINDS.map(() => 'True'));
+});
+
+it('A copy whose DatabaseSpace names another space changes nothing on the server of the original either', async () => {
+  const apiTokens = [{ level: 'admin', secretRef: { name: 'token-space-1' } }];
+  const { kube, clock, ready, before, changes } = await aWorldWithCopy({ spaceID: 'space-1', apiTokens });
+  await clock.advance(60_000);
+  const [, cluster, user] = ready('copy');
+  expect([cluster?.reason, user?.reason]).toEqual(['SpaceMoved', 'WaitingForCluster']);
+  kube.remove(DATABASE_USERS, { namespace: 'copy', name: 'app' });
+  kube.remove(DATABASES, { namespace: 'copy', name: 'orders' });
+  await clock.advance(60_000);
+  expect(ready('copy').slice(2)).toEqual([undefined, undefined]);
+  expect(changes()).toEqual(before);
 });
