@@ -132,8 +132,13 @@ export const MUTATIONS: readonly Mutation[] = [
     about: 'Two 404s count for more than the List that was fetched to settle them',
     changes: [
       ['kinds/databasecluster/existence/find-cluster.ts', 'cluster = poller.get(id);', 'cluster = undefined;'],
-      // Another safeguard against that.
+      // Two other safeguards against that.
       ['kinds/databasecluster/existence/absences.ts', 'initialMs: ABSENT_MS', 'initialMs: 0'],
+      [
+        'kinds/databasecluster/act-guard.ts',
+        'cluster === undefined && poller.has(id)',
+        'cluster?.id === undefined && poller.has("")',
+      ],
     ],
     hunt: Array.from({ length: 24 }, (_, index) => `destroy r${index + 1}:missingTwice`),
   },
