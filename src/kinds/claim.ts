@@ -14,6 +14,11 @@ export function hasLetGo({ deletionTimestamp, finalizers = [] }: ObjectMeta): bo
   return deletionTimestamp !== undefined && !finalizers.some(isOfGroup);
 }
 
+/** Says what to do about an object that another one comes before: to delete that one may destroy what both want. */
+export function settling(orElse: string): string {
+  return `delete this object, or set deletionPolicy: Retain on that one and delete it, or ${orElse}`;
+}
+
 /**
  * Returns which of several objects that want the same thing comes first: the one that has come farthest, then the oldest.
  * Undefined: the subject itself. The others may include the subject, and objects that have let go, which do not count.

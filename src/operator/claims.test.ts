@@ -152,6 +152,21 @@ test('A database is created again for another object once its own has let go of 
   expect(simulator.count('createDatabase')).toBe(2);
 });
 
+test.each(CASES)(
+  'An object that comes second for a $what says how that is kept when the first is deleted',
+  async (given) => {
+    const { kube, create, reason } = await aWorldOf(given);
+    await create('shop');
+    await create('billing');
+    expect(reason('billing')).toBe(given.reasons[1]);
+    const second = kube.all(given.resource).find(({ metadata }) => metadata.namespace === 'billing');
+    const { conditions } = (second?.['status'] ?? {}) as { conditions?: readonly Condition[] };
+    expect(findStatusCondition(conditions, 'Ready')?.message).toMatch(
+      /: delete this object, or set deletionPolicy: Retain on that one and delete it, or /,
+    );
+  },
+);
+
 test('A user that two objects may take over from now on is taken over by one of them only', async () => {
   const [, given] = CASES;
   const { kube, clock, simulator, network, reason, create } = await aWorldOf(given);

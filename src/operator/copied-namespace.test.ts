@@ -57,7 +57,9 @@ it('A copied namespace changes nothing on the server of the cluster that it shar
     expect(condition).toMatchObject({
       status: 'Unknown',
       reason: 'WaitingForCluster',
-      message: expect.stringMatching(/belongs to DatabaseCluster "shop\/orders"\. Delete one of the two$/),
+      message: expect.stringMatching(
+        /belongs to DatabaseCluster "shop\/orders", and its condition Ready says what to do$/,
+      ),
     });
   expect(changes()).toEqual(before);
   // The copy's Secret grows old when the password is replaced: nothing sets the server back to it.

@@ -1,5 +1,6 @@
 import { isStatusConditionTrue } from '../../kube/condition.ts';
 import { stalled } from '../../kube/summary.ts';
+import { settling } from '../claim.ts';
 import { withoutServer } from '../server/dependents.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideExistence } from './decide-existence.ts';
@@ -58,7 +59,7 @@ function decideName(subject: DatabaseSubject): DatabaseDecision | undefined {
 /** Two objects want one database: the one that has it, or otherwise the older, keeps it. The other names it and does nothing. */
 function decideClaim(subject: DatabaseSubject, seen: DatabaseSeen): DatabaseDecision | undefined {
   if (seen.claimedBy === undefined) return undefined;
-  const message = `Database "${seen.name}" of DatabaseCluster "${seen.cluster}" belongs to Database "${seen.claimedBy}": delete one of the two, or create this one with another name`;
+  const message = `Database "${seen.name}" of DatabaseCluster "${seen.cluster}" belongs to Database "${seen.claimedBy}": ${settling('create this one with another name')}`;
   const conditions = [...stalled('DatabaseClaimed', message), schemaPending(subject)];
   // Both took it over at the same moment. This one may do so again when the other goes.
   const isTakenTwice = isOurs(subject, seen) && subject.spec.adoptionPolicy === 'IfExists';

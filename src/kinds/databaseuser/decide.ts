@@ -1,3 +1,4 @@
+import { settling } from '../claim.ts';
 import { takenWords } from '../secret-holder.ts';
 import { ownerValue, USER_LABEL } from '../secrets.ts';
 import { withoutServer } from '../server/dependents.ts';
@@ -28,7 +29,7 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
   const username = usernameOf(subject);
   const where = `DatabaseCluster "${at.clusterName}"`;
   if (claimedBy !== undefined) {
-    const message = `User "${username}" of ${where} belongs to DatabaseUser "${claimedBy}": delete one of the two, or create this one with another username`;
+    const message = `User "${username}" of ${where} belongs to DatabaseUser "${claimedBy}": ${settling('create this one with another username')}`;
     return stuck('UserClaimed', message);
   }
   switch (login.login) {

@@ -101,7 +101,7 @@ export async function serverAccess(world: ServerWorld, subject: Dependent, signa
 function openOf(world: ServerWorld, clusterKey: ObjectKey, called: string, cluster: ClusterRecord): ServerAccess {
   const owner = world.sharedWith(cluster);
   if (owner !== undefined) {
-    const message = `Waiting for ${called}: its cluster belongs to DatabaseCluster "${owner}". Delete one of the two`;
+    const message = `Waiting for ${called}: its cluster belongs to DatabaseCluster "${owner}", and its condition Ready says what to do`;
     return waiting('shared', 'WaitingForCluster', message);
   }
   const { metadata, spec, status } = cluster;

@@ -1,4 +1,5 @@
 import { stalled } from '../../../kube/summary.ts';
+import { settling } from '../../claim.ts';
 import { placeName } from '../../databasespace/place.ts';
 import { clusterConditions, type Rule } from '../present.ts';
 
@@ -7,7 +8,7 @@ export const decideClaim: Rule = (subject, seen) => {
   if (seen.claimedBy === undefined) return undefined;
   const message =
     `Cluster id "${seen.id}" in ${placeName(seen.place)} belongs to DatabaseCluster "${seen.claimedBy}": ` +
-    'delete one of the two, or give this one another clusterID';
+    settling('give this one another clusterID');
   return {
     conditions: [...stalled('ClusterIDClaimed', message), ...clusterConditions(subject, seen)],
     retry: 'slowly',
