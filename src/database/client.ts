@@ -43,10 +43,10 @@ export interface ServerClientOptions {
   /** Called for each exchange. `code` is the status or the kind of error. */
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
   /**
-   * Called with the primary's address if the server takes no changes and names it (compatibility.md: 421). Returns what else the
-   * error says of it.
+   * Called if the server takes no changes (compatibility.md: 421), with the primary's address if it names one. Returns what else the
+   * error says of that.
    */
-  readonly onPrimaryNamed?: ((address: string) => string | undefined) | undefined;
+  readonly onNotPrimary?: ((primary: string | undefined) => string | undefined) | undefined;
   readonly rateLimit?: RateLimit | undefined;
   /** What the server may repeat from other clients' requests. Default: from this one's only. */
   readonly sent?: SentSecrets | undefined;

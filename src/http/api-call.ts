@@ -70,8 +70,8 @@ export interface CallOptions {
   readonly transport: HttpTransport;
   readonly clock: Clock;
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
-  /** Called with the address that comes with a 421. Returns what else to say of it, after a comma. */
-  readonly onPrimaryNamed?: ((address: string) => string | undefined) | undefined;
+  /** Called after a 421, with the primary's address if one comes with it. Returns what else to say of that, after a comma. */
+  readonly onNotPrimary?: ((primary: string | undefined) => string | undefined) | undefined;
   /** For every call that does not have its own. */
   readonly timeouts?: Partial<HttpTimeouts> | undefined;
 }
@@ -194,8 +194,7 @@ export class ApiCall {
   async #fromStatus(response: HttpResponse): Promise<ApiError> {
     const { status, headers } = response;
     const { code, message, primaryAddress } = await readErrorBody(response);
-    const isNamed = status === 421 && primaryAddress !== undefined;
-    const more = isNamed ? this.#options.onPrimaryNamed?.(primaryAddress) : undefined;
+    const more = status === 421 ? this.#options.onNotPrimary?.(primaryAddress) : undefined;
     const kind = this.#operation.kinds?.[status] ?? kindOfStatus(status);
     const nowMs = this.#options.clock.now();
     const after = status === 429 || status === 503 ? retryAfterMs(headers, nowMs) : undefined;

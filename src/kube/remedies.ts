@@ -56,7 +56,7 @@ const SERVER_REMEDIES: Remedies = {
 
 /** It answers, but another server of the cluster takes the changes (compatibility.md: 421), or none does now. */
 const NOT_PRIMARY =
-  'Mooring tries again, at the server that it names if that runs. If this persists, see status.servers of the DatabaseCluster, and what the cloud shows of them';
+  'Mooring tries again, at the server that it names if that runs, or else at the next one. If this persists, see status.servers of the DatabaseCluster, and what the cloud shows of them';
 
 /** Nothing in the spec is to blame for what is refused when its object goes. */
 const DELETION_REMEDY = 'Correct what the answer names there; Mooring tries again now and then';

@@ -23,14 +23,15 @@ export interface Asked {
   readonly status: number;
 }
 
-/** Answers requests to the management API, or passes them on. */
+/** Answers requests to the management API, or to a server, or passes them on. */
 export type Front = (request: HttpRequest, pass: HttpTransport) => ReturnType<HttpTransport>;
 
 const LEVELS = ['write', 'admin'] as const;
 const KNOBS = { provisionMs: [5_000, 5_000], latencyMs: [10, 10] } as const;
 
 /**
- * An operator with default settings, many spaces and many clusters. `front` answers requests to the cloud first. `others` are
+ * An operator with default settings, many spaces and many clusters. `front` answers requests to the cloud first; to servers,
+ * `setting.atServers` does. `others` are
  * spaces that exist in the cloud but have no object yet.
  */
 export async function aCrowd(
@@ -50,11 +51,11 @@ export async function aCrowd(
   const statusDefaults = Object.fromEntries(KINDS.map(({ plural }) => [plural, { observedGeneration: -1 }]));
   const kube = new FakeKube({ now: clock.now, random: createSeededRandom(2), statusDefaults });
   const asked: Asked[] = [];
-  const setting = { front };
+  const setting: { front: Front; atServers: Front } = { front, atServers: (request, pass) => pass(request) };
   const cloud = new URL(simulator.baseURL).origin;
   const transport: HttpTransport = async (request) => {
     const { origin, pathname } = new URL(request.url);
-    if (origin !== cloud) return simulator.transport(request);
+    if (origin !== cloud) return setting.atServers(request, simulator.transport);
     const note = (status: number) =>
       asked.push({
         at: clock.monotonic(),

@@ -101,17 +101,21 @@ export function connectionOf(
       transport: limitedTransport(transport(shared.ca), REQUESTS_PER_SERVER),
       sent,
       onRequest: (request) => onRequest('server', request),
-      onPrimaryNamed(named) {
+      onNotPrimary(primary) {
         const { servers = [] } = shared.poller.get(clusterID) ?? {};
-        const address = addressMeant(
-          named,
-          servers.map((each) => each.address),
-        );
-        if (address === undefined) return 'which is not the host and port of a server';
-        const { url, refusal } = serverURLOf(address, spec.serverURL, urlPolicy);
-        if (shared.primaries.named(clusterID, baseURL, { address, url }))
-          for (const space of shared.users.keys()) onClusters(space, new Set([clusterID]), false);
-        return refusal === undefined ? undefined : `where no login may be sent: ${refusal.message}`;
+        const at = (address: string) => ({ address, ...serverURLOf(address, spec.serverURL, urlPolicy) });
+        const shown = servers.map(({ address }) => address);
+        const meant = primary === undefined ? undefined : addressMeant(primary, shown);
+        const named = meant === undefined ? undefined : at(meant);
+        const running = servers.flatMap(({ address, status }) => (status === 'running' ? [at(address)] : []));
+        const isKnown = named !== undefined && named.url !== baseURL && shown.includes(named.address);
+        const moves = isKnown
+          ? shared.primaries.named(clusterID, baseURL, named)
+          : shared.primaries.unnamed(clusterID, baseURL, running);
+        if (moves) for (const space of shared.users.keys()) onClusters(space, new Set([clusterID]), false);
+        if (primary === undefined) return undefined;
+        if (named === undefined) return 'which is not the host and port of a server';
+        return named.refusal && `where no login may be sent: ${named.refusal.message}`;
       },
     });
   return {

@@ -10,8 +10,14 @@ function aCluster() {
   const clock = virtualClock();
   const primaries = new Primaries(clock, () => true);
   const names = (by: string, address: string) => primaries.named(ID, urlOf(by), { address, url: urlOf(address) });
+  const refuses = (by: string, running: readonly string[]) =>
+    primaries.unnamed(
+      ID,
+      urlOf(by),
+      running.map((address) => ({ address, url: address === 'forbidden' ? undefined : urlOf(address) })),
+    );
   const followedFrom = (by: string) => primaries.namedBy(urlOf(by), ID);
-  return { clock, names, followedFrom };
+  return { clock, names, refuses, followedFrom };
 }
 
 /** All logins are at the server in use, which takes no changes and names the other one. Returns when they moved there, in minutes. */
@@ -43,9 +49,30 @@ describe('Servers that take no changes', () => {
     expect(cluster.names('one', 'two')).toBe(true);
   });
 
-  it('and name themselves are not followed, and keep nobody from following them to another one soon after', () => {
-    const { names, followedFrom } = aCluster();
-    expect([names('one', 'one'), followedFrom('one')]).toEqual([false, undefined]);
-    expect([names('one', 'two'), followedFrom('one')]).toEqual([true, 'two']);
+  it('and name nobody are left for the next one after 20 seconds, for the one after that as if each had named it', async () => {
+    const { clock, names, refuses, followedFrom } = aCluster();
+    const running = ['one', 'two', 'forbidden', 'three'];
+    expect(refuses('one', running)).toBe(false);
+    await clock.advance(19_999);
+    expect(refuses('one', running)).toBe(false);
+    await clock.advance(1);
+    expect([refuses('one', running), followedFrom('one')]).toEqual([true, 'two']);
+    expect(refuses('two', running)).toBe(false);
+    await clock.advance(20_000);
+    expect([refuses('two', running), followedFrom('two')]).toEqual([true, 'three']);
+    await clock.advance(5_000);
+    expect([names('three', 'one'), followedFrom('three')]).toEqual([false, undefined]);
+    await clock.advance(5_000);
+    expect([names('three', 'one'), followedFrom('three')]).toEqual([true, 'one']);
+  });
+
+  it.each([
+    ['the only one that runs', ['one'], 20_000],
+    ['asked again after a long time', ['one', 'two'], 600_000],
+  ])('and name nobody are kept if they are %s', async (_, running, afterMs) => {
+    const { clock, refuses } = aCluster();
+    refuses('one', running);
+    await clock.advance(afterMs);
+    expect(refuses('one', running)).toBe(false);
   });
 });

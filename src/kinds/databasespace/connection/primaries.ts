@@ -14,12 +14,18 @@ const CONTRADICTED = { initialMs: 5_000, maxMs: 600_000 };
 /** Servers that have agreed for so much longer may contradict each other as if for the first time. No pause between two tries is longer. */
 const AGREED_MS = 600_000;
 
-/** The server that takes changes, according to another server. */
-interface NamedPrimary {
-  readonly by: string;
+/** How long nobody must be named until the other servers are tried in turn: servers that elect one may know none for a while. */
+const ELECTION_MS = 20_000;
+
+interface Server {
   readonly address: string;
   /** Undefined: no login may be sent there. */
-  readonly url: string | undefined;
+  readonly url?: string | undefined;
+}
+
+/** The server that takes changes, according to another server. */
+interface NamedPrimary extends Server {
+  readonly by: string;
   readonly sinceMs: number;
   /** How many primaries in a row named another one themselves. */
   readonly contradictions: number;
@@ -30,6 +36,8 @@ export class Primaries {
   readonly #clock: Clock;
   readonly #runs: (clusterID: string, address: string) => boolean;
   readonly #named = new Map<string, NamedPrimary>();
+  /** Since when the server at this URL has named nobody, and when it last did so. */
+  readonly #unnamed = new Map<string, { readonly by: string; readonly sinceMs: number; readonly lastMs: number }>();
 
   /** `runs`: whether the cloud shows a running server of the cluster at that address. */
   constructor(clock: Clock, runs: (clusterID: string, address: string) => boolean) {
@@ -38,9 +46,7 @@ export class Primaries {
   }
 
   /** The server at the URL `by` named the primary. Reports whether that counts. */
-  named(clusterID: string, by: string, { address, url }: Pick<NamedPrimary, 'address' | 'url'>): boolean {
-    // It takes no changes, so it can only be wrong.
-    if (url === by) return false;
+  named(clusterID: string, by: string, { address, url }: Server): boolean {
     const sinceMs = this.#clock.monotonic();
     const known = this.#named.get(clusterID);
     const isByItself = known?.url === by;
@@ -55,6 +61,22 @@ export class Primaries {
     return true;
   }
 
+  /**
+   * The server at the URL `by` takes no changes, and names no other one that the cloud shows: not all know how others are reached from
+   * outside. If that lasts, the one after it of those that run is taken for the primary. Reports whether that counts.
+   */
+  unnamed(clusterID: string, by: string, running: readonly Server[]): boolean {
+    const nowMs = this.#clock.monotonic();
+    const known = this.#unnamed.get(clusterID);
+    const goesOn = known?.by === by && nowMs - known.lastMs < AGREED_MS;
+    const sinceMs = goesOn ? known.sinceMs : nowMs;
+    this.#unnamed.set(clusterID, { by, sinceMs, lastMs: nowMs });
+    const usable = running.filter(({ url }) => url !== undefined);
+    const next = usable[(usable.findIndex(({ url }) => url === by) + 1) % usable.length];
+    if (next === undefined || next.url === by || nowMs - sinceMs < ELECTION_MS) return false;
+    return this.named(clusterID, by, next);
+  }
+
   /** Returns the address that the server at this URL has named, if that still counts. */
   namedBy(baseURL: string, clusterID: string): string | undefined {
     const named = this.#named.get(clusterID);
@@ -63,10 +85,11 @@ export class Primaries {
   }
 
   keys(): Iterable<string> {
-    return this.#named.keys();
+    return new Set([...this.#named.keys(), ...this.#unnamed.keys()]);
   }
 
   delete(clusterID: string): void {
     this.#named.delete(clusterID);
+    this.#unnamed.delete(clusterID);
   }
 }
