@@ -371,6 +371,7 @@ describe.each<Cloud>([
   { ratePerSecond: 10, burst: 1 },
   { ratePerSecond: 2, burst: 60 },
   { ratePerSecond: 40, burst: 40 },
+  { ratePerSecond: 40, burst: 10 },
   { ratePerSecond: 100, burst: 100 },
 ])('RequestLimiter with a cloud that lets $ratePerSecond a second through, $burst at once', (cloud) => {
   it('finds the rate, is rarely refused, and gives all spaces equal shares', async () => {

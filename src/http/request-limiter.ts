@@ -25,6 +25,8 @@ interface Limit {
   countedFrom: number;
   /** The rate when that count began. */
   countedAtRate: number;
+  /** The rate at which all were let through before the count began, without a 429 in between; 0: there was one. */
+  provenRate: number;
   /** When a request last went at once, and not right after a pause: the rate was not used up. */
   unusedAt: number;
 }
@@ -130,8 +132,10 @@ export class RequestLimiter {
     if (!waited) return;
     const step = Math.min(MAX_STEP, ratePerSecond * STEP_SHARE) / (ratePerSecond * STEP_S);
     this.#limit.ratePerSecond += this.#limit.isGuess ? Math.LN2 / GUESS_DOUBLES_IN_S : step;
-    // What was let through at half the rate says nothing about this one.
-    if (this.#limit.ratePerSecond > 2 * this.#limit.countedAtRate) count(this.#limit, this.#clock.monotonic());
+    // What was let through at half the rate says no more about this one than that it is not too much.
+    if (this.#limit.ratePerSecond <= 2 * this.#limit.countedAtRate) return;
+    this.#limit.provenRate = this.#limit.countedAtRate;
+    count(this.#limit, this.#clock.monotonic());
   }
 
   /** A 429 came. Returns whether it concerns other operations. `sentAt`: when the request was sent, by the monotonic clock. */
@@ -181,6 +185,7 @@ export class RequestLimiter {
       heedFrom,
       countedFrom: now,
       countedAtRate: ratePerSecond,
+      provenRate: 0,
       letThrough: 0,
       unusedAt: Number.NEGATIVE_INFINITY,
     };
@@ -244,12 +249,13 @@ function pause(limit: Limit, until: number, now: number): void {
 }
 
 function cut(limit: Limit, now: number, average: number): void {
-  const { ratePerSecond, letThrough, countedFrom, unusedAt } = limit;
-  const measured = letThrough / Math.max(1, (now - countedFrom) / 1000);
+  const { ratePerSecond, letThrough, countedFrom, provenRate, unusedAt } = limit;
+  const measured = Math.max(provenRate, letThrough / Math.max(1, (now - countedFrom) / 1000));
   const kept = Math.min(ratePerSecond * CUT.least, Math.max(ratePerSecond * CUT.most, measured));
   const least = now - unusedAt < LATELY_MS ? Math.min(ratePerSecond, average * HEADROOM) : 0;
   limit.ratePerSecond = Math.max(LEAST_RATE, kept, least);
-  limit.isGuess &&= letThrough === 0;
+  limit.isGuess &&= measured === 0;
+  limit.provenRate = 0;
   count(limit, now);
 }
 
