@@ -3,6 +3,7 @@ import { aToy, TOY_FINALIZER, type ToySubject } from '../../test/support/toy-kin
 import { TransientError } from '../base/errors.ts';
 import { ABANDON, PAUSED, RECONCILE_AT } from '../kube/annotations.ts';
 import { KubeError } from '../kube/api.ts';
+import { isStatusConditionTrue } from '../kube/condition.ts';
 import { ready, reconciling } from '../kube/summary.ts';
 import { reconcile } from './reconcile.ts';
 
@@ -293,4 +294,19 @@ test.each([
   };
   expect(await toy.reconcile().catch((thrown: unknown) => thrown)).toEqual(expected);
   expect(requests).toMatchObject([{ metadata: { finalizers: [TOY_FINALIZER] } }]);
+});
+
+test('reconcile() does not keep saying Ready of what it found not to be, however short the pause that a step must make', async () => {
+  const [before, now] = [
+    { conditions: READY },
+    { conditions: reconciling('Waiting', 'For a friend'), steps: ['grow'] },
+  ];
+  let decision: Partial<typeof now> & typeof before = before;
+  const toy = aToy({
+    decide: () => decision,
+    act: () => Promise.reject(new KubeError('busy', { status: 429, retryAfterMs: 1_000 })),
+  });
+  await toy.create({ finalizers: [TOY_FINALIZER] });
+  for (decision of [before, now]) await toy.reconcile(undefined, { failsForMs: () => 0 });
+  expect(isStatusConditionTrue(toy.status().conditions, 'Ready')).toBe(false);
 });

@@ -221,10 +221,12 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
   }
 
   /** Reports whether a failure need not be reported yet. If the next try comes too late, it is reported now. */
-  #isPassing(status: Status, { mayPass }: Decision<Status, Step>, found: Failure | undefined): boolean {
+  #isPassing(status: Status, { mayPass, conditions }: Decision<Status, Step>, found: Failure | undefined): boolean {
     const leftMs = PASSING_MS - this.#context.failsForMs() - (found?.retryAfterMs ?? 0);
-    // To be asked to come back in a second is no news; any other failure is, unless the object works all the same.
-    const isPause = found?.mayPass === true && found.details.httpStatus === 429;
+    // To be asked to come back in a second is no news, but must not hide any; any other failure is, unless the object works all the same.
+    const [was, is] = [status.conditions, conditions === 'keep' ? status.conditions : conditions];
+    const isLost = isStatusConditionTrue(was, 'Ready') && !isStatusConditionTrue(is, 'Ready');
+    const isPause = found?.mayPass === true && found.details.httpStatus === 429 && !isLost;
     return leftMs > 0 && (isPause || (mayPass === true && isReady(this.#object.metadata, status)));
   }
 
