@@ -4,7 +4,8 @@ import { createConfigMaps } from '../kinds/config-maps.ts';
 import { databaseKind } from '../kinds/database/index.ts';
 import { claimReference as databaseClaim, concerns as databaseConcerns } from '../kinds/database/records.ts';
 import { DATABASE_LEFT, DatabaseMemory } from '../kinds/database/world.ts';
-import { type ClaimsWorld, sharedWith } from '../kinds/databasecluster/existence/claimants.ts';
+import { type SharingWorld, sharedWith, sharing } from '../kinds/databasecluster/existence/sharing.ts';
+import { heldRecordOf } from '../kinds/databasecluster/held-record.ts';
 import { databaseClusterKind } from '../kinds/databasecluster/index.ts';
 import { concerns, neededSpace, SpaceMembers, spaceAndIDOf } from '../kinds/databasecluster/records.ts';
 import { CLUSTER_LEFT, ClusterMemory } from '../kinds/databasecluster/world.ts';
@@ -20,7 +21,7 @@ import type { ServerWorld } from '../kinds/server/access.ts';
 import { Servers } from '../kinds/server/servers.ts';
 import { findStatusCondition } from '../kube/condition.ts';
 import { parseSpecInPart, parseStatus } from '../kube/definition.ts';
-import { type KubeObject, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
+import { type KubeObject, keyOf, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { type KeyGate, SOON_MS } from '../runtime/controller.ts';
 import type { Priority } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
@@ -93,8 +94,8 @@ export function createControllers(
     if (space !== undefined) spaces.enqueueDependents(`spaces/${space}`, 'normal', SOON_MS);
   };
   const memory = new ClusterMemory(uuid(dependencies.random), (key) => share.actsSinceMs('clusters', key));
-  const { clusters, claims } = controllerOfClusters(setting, memory, tellSpace);
-  const serverWorld = serverWorldOf(setting, claims, (cluster) => {
+  const { clusters, sharingWorld } = controllerOfClusters(setting, memory, tellSpace);
+  const serverWorld = serverWorldOf(setting, sharingWorld, (cluster) => {
     memory.verifications.doubt(cluster);
     clusters.queue.add(cluster);
   });
@@ -178,13 +179,13 @@ function controllerOfClusters(
   const { spaces, clusters } = informers;
   const onDrift = wiring.driftCorrected('DatabaseCluster', clusters);
   const referringTo = (secret: ObjectKey): Iterable<ObjectKey> => controller.references.dependents(`secrets/${secret}`);
-  const claims: ClaimsWorld = {
+  const sharingWorld: SharingWorld = {
     places,
+    connections,
     cluster: (key) => clusters.store.get(key),
-    claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
+    referring: (reference): Iterable<ObjectKey> => controller.references.dependents(reference),
   };
   const kind = databaseClusterKind({
-    ...claims,
     api,
     clock,
     random,
@@ -195,6 +196,8 @@ function controllerOfClusters(
     space: (key) => spaceOf(spaces.store.get(key)),
     spaceKeys: () => spaces.store.keys(),
     clusterKeys: () => clusters.store.keys(),
+    cluster: (key) => clusters.store.get(key),
+    claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
     clones: (source, secretName): Iterable<ObjectKey> => {
       const secret = objectKey(splitKey(source).namespace, secretName);
       return [...controller.references.dependents(`databaseclusters/${source}`), ...referringTo(secret)];
@@ -216,14 +219,20 @@ function controllerOfClusters(
     if (was !== undefined && (was.space !== is?.space || was.id !== is.id))
       connections.get(was.space)?.poller.unfollow(was.id);
   });
+  clusters.onChange((_key, before, after) => {
+    // Of several that share a cluster, another one may have come first. What is on their servers cannot tell by its own cluster.
+    const records = before === undefined ? [] : [before, after].map(heldRecordOf).filter((one) => one !== undefined);
+    const others = new Set(records.flatMap((record) => sharing(sharingWorld, record).map(keyOf)));
+    for (const other of others) wiring.notify(`databaseclusters/${other}`);
+  });
   wiring.notifyConcerned(clusters, controller.references, (object) => concerns(object, places));
-  return { clusters: controller, claims };
+  return { clusters: controller, sharingWorld };
 }
 
 /** Returns what users and databases share; both are on the servers of clusters. */
 function serverWorldOf(
   { dependencies, informers, wiring, connections }: Setting,
-  claims: ClaimsWorld,
+  sharingWorld: SharingWorld,
   onLoginRefused: (cluster: ObjectKey) => void,
 ): ServerWorld {
   const { clusters, spaces } = informers;
@@ -231,7 +240,7 @@ function serverWorldOf(
     connections,
     cluster: (key) => clusters.store.get(key),
     clusterKeys: () => clusters.store.keys(),
-    sharedWith: (cluster) => sharedWith(claims, cluster),
+    sharedWith: (cluster) => sharedWith(sharingWorld, cluster),
     watches: wiring.watches,
     namespaceLabels: wiring.namespaceLabels,
     servers: new Servers({ clock: dependencies.clock, secrets: wiring.secrets, onLoginRefused }),

@@ -10,13 +10,14 @@ import { NAMESPACES, SECRETS } from '../kube/api.ts';
 import { type Condition, findStatusCondition } from '../kube/condition.ts';
 
 const KINDS = [DATABASE_SPACES, DATABASE_CLUSTERS, DATABASE_USERS, DATABASES];
+const ELSEWHERE = { spaceID: 'space-1', apiTokens: [{ level: 'admin', secretRef: { name: 'token-space-1' } }] };
 const CHANGES = ['createUser', 'updateUser', 'deleteUser', 'createDatabase', 'deleteDatabase', 'destroy'];
 
 /**
  * A namespace whose objects are Ready, and a copy of it with status and Secrets, as a backup restores it into another namespace.
- * `space`: what is different about the copied DatabaseSpace.
+ * `space`: what is different about the copied DatabaseSpace. `renamed`: the id that the original has got since the backup.
  */
-async function aWorldWithCopy(space: object = {}) {
+async function aWorldWithCopy(space: object = {}, renamed?: string) {
   const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
   const { kube, clock, simulator } = world;
   await world.addSpace(1);
@@ -34,9 +35,15 @@ async function aWorldWithCopy(space: object = {}) {
       return findStatusCondition(conditions, 'Ready');
     });
   expect(ready('shop').map((condition) => condition?.status)).toEqual(KINDS.map(() => 'True'));
+  const backup = [SECRETS, ...KINDS].map((resource) => ({ resource, objects: kube.all(resource) }));
+  if (renamed !== undefined) {
+    const ref = { namespace: 'shop', name: 'orders' };
+    await kube.patch(DATABASE_CLUSTERS, ref, { spec: { clusterID: renamed } });
+    await clock.advance(60_000);
+  }
   await kube.create(NAMESPACES, '', { metadata: { name: 'copy' } });
-  for (const resource of [SECRETS, ...KINDS])
-    for (const { metadata, ...rest } of kube.all(resource)) {
+  for (const { resource, objects } of backup)
+    for (const { metadata, ...rest } of objects) {
       const { name, labels = {}, annotations = {}, finalizers = [] } = metadata;
       const { spec, status } = rest as { spec?: object; status?: unknown };
       const copied = resource === DATABASE_SPACES ? { ...rest, spec: { ...spec, ...space } } : rest;
@@ -82,9 +89,8 @@ it('A copied namespace goes without anything of the original', async () => {
   expect(changes()).toEqual(before);
 });
 
-it('The copy takes over what the original lets go of', async () => {
-  const { kube, clock, ready } = await aWorldWithCopy();
-  await clock.advance(60_000);
+/** Deletes the original objects in Kubernetes only. */
+async function letGo(kube: Awaited<ReturnType<typeof aWorldWithCopy>>['kube']): Promise<void> {
   for (const resource of [DATABASES, DATABASE_USERS, DATABASE_CLUSTERS])
     for (const { metadata } of kube.all(resource)) {
       if (metadata.namespace !== 'shop') continue;
@@ -92,13 +98,18 @@ it('The copy takes over what the original lets go of', async () => {
       await kube.patch(resource, ref, { spec: { deletionPolicy: 'Retain' } });
       kube.remove(resource, ref);
     }
+}
+
+it('The copy takes over what the original lets go of', async () => {
+  const { kube, clock, ready } = await aWorldWithCopy();
+  await clock.advance(60_000);
+  await letGo(kube);
   await clock.advance(60_000);
   expect(ready('copy').map((condition) => condition?.status)).toEqual(KINDS.map(() => 'True'));
 });
 
 it('A copy whose DatabaseSpace names another space changes nothing on the server of the original either', async () => {
-  const apiTokens = [{ level: 'admin', secretRef: { name: 'token-space-1' } }];
-  const { kube, clock, ready, before, changes } = await aWorldWithCopy({ spaceID: 'space-1', apiTokens });
+  const { kube, clock, ready, before, changes } = await aWorldWithCopy(ELSEWHERE);
   await clock.advance(60_000);
   const [, cluster, user] = ready('copy');
   expect([cluster?.reason, user?.reason]).toEqual(['SpaceMoved', 'WaitingForCluster']);
@@ -107,4 +118,26 @@ it('A copy whose DatabaseSpace names another space changes nothing on the server
   await clock.advance(60_000);
   expect(ready('copy').slice(2)).toEqual([undefined, undefined]);
   expect(changes()).toEqual(before);
+});
+
+it('Nor does such a copy from before the original was renamed', async () => {
+  const { kube, clock, ready, before, changes } = await aWorldWithCopy(ELSEWHERE, 'renamed');
+  await clock.advance(60_000);
+  const [, cluster, user] = ready('copy');
+  expect([cluster?.reason, user?.reason]).toEqual(['SpaceMoved', 'WaitingForCluster']);
+  kube.remove(DATABASE_USERS, { namespace: 'copy', name: 'app' });
+  kube.remove(DATABASES, { namespace: 'copy', name: 'orders' });
+  await clock.advance(60_000);
+  expect(ready('copy').slice(2)).toEqual([undefined, undefined]);
+  expect(changes()).toEqual(before);
+});
+
+it('What is on the server hears that the original is gone, even if the copy of its cluster has nothing new to say', async () => {
+  const { kube, clock, ready } = await aWorldWithCopy(ELSEWHERE);
+  await clock.advance(60_000);
+  await letGo(kube);
+  await clock.advance(60_000);
+  const [, cluster, ...onServer] = ready('copy');
+  expect(cluster?.reason).toBe('SpaceMoved');
+  for (const condition of onServer) expect(condition?.message).not.toMatch(/belongs to/);
 });

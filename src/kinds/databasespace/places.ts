@@ -54,11 +54,7 @@ export class SpacePlaces {
    */
   same(space: ObjectKey): Iterable<ObjectKey> {
     const place = this.#places.get(space);
-    return place === undefined ? [] : this.sharing(place);
-  }
-
-  /** Returns all DatabaseSpaces whose clusters may be in the place: those that name it, and those of clusters that are recorded there. */
-  sharing(place: Place): Iterable<ObjectKey> {
+    if (place === undefined) return [];
     return new Set([...this.at(place), ...(this.#recorded.get(placeInFull(place))?.keys() ?? [])]);
   }
 

@@ -3,7 +3,6 @@ import { findStatusCondition } from '../../../kube/condition.ts';
 import type { ObjectKey } from '../../../kube/object.ts';
 import { comesBefore, type Hold } from '../../claim.ts';
 import { isSamePlace } from '../../databasespace/place.ts';
-import type { SpacePlaces } from '../../databasespace/places.ts';
 import { type HeldRecord, heldRecordOf } from '../held-record.ts';
 import { createdAtOf, currentID, mayExist, spaceKeyOf } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
@@ -11,11 +10,6 @@ import type { ClusterRecord } from '../record.ts';
 import type { ClusterWorld } from '../world.ts';
 
 /* Which DatabaseClusters have or want one id in one place of the cloud, by whatever DatabaseSpace, connected or not. */
-
-/** What knows which objects have the same cluster. */
-export interface ClaimsWorld extends Pick<ClusterWorld, 'cluster' | 'claimants'> {
-  readonly places: Pick<SpacePlaces, 'get' | 'sharing'>;
-}
 
 /** Whether the object's claims count. One that the space does not admit takes no id from others, unless it may have a cluster already. */
 export function claims(cluster: ClusterRecord): boolean {
@@ -78,27 +72,6 @@ export function firstClaimant(
     (claimant) => currentID(claimant) === id || (isNew && claimant.status.createdAt === createdAt),
   );
   return comesBefore(subject, others, holdOf);
-}
-
-/**
- * The other object that has the very cluster that this one has, if it comes first. Two have it after a backup was restored, with its
- * status, beside the objects that it was made of. Where the cluster is does not depend on what the DatabaseSpace of a copy says.
- */
-export function sharedWith(world: ClaimsWorld, record: ClusterRecord): ObjectKey | undefined {
-  const placeOf = (one: ClusterRecord) => one.status.place ?? world.places.get(spaceKeyOf(one));
-  const place = placeOf(record);
-  const { createdAt, clusterID } = record.status;
-  if (createdAt === undefined || place === undefined) return undefined;
-  const id = currentID(record);
-  const keys = [...world.places.sharing(place)].flatMap((space) => [...world.claimants(space, id)]);
-  // So that nothing is read for nearly all: this is asked whenever an object looks at its server.
-  if (keys.length < 2) return undefined;
-  const others = claiming(world, keys).filter((other) => {
-    const there = placeOf(other);
-    const isSame = other.status.createdAt === createdAt && other.status.clusterID === clusterID;
-    return isSame && there !== undefined && isSamePlace(there, place);
-  });
-  return comesBefore(record, others, holdOf);
 }
 
 /** How far the object has come with its cluster. */

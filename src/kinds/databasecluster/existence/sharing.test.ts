@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { aCluster, CREATED_AT, PLACE } from '../../../../test/support/builders.ts';
+import type { Cluster } from '../../../cloud/schema.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+import type { DatabaseClusterStatus } from '../schema.ts';
+import { createdReference, type SharingWorld, sharedWith } from './sharing.ts';
+
+const ENDPOINT = 'https://orders.example.test:8000';
+const { subject } = aCluster().owned().withStatus({ place: PLACE, endpoint: ENDPOINT });
+const OLDER = '2026-11-20T08:00:00Z';
+const NEWER = '2026-11-27T08:00:00Z';
+
+/** A world with the subject and another object, which records what it records except for this, and the ids that the cloud shows. */
+function sharedWithOther(creationTimestamp: string, status: object, shown: readonly string[] = ['orders', 'other']) {
+  const other: KubeObject = {
+    apiVersion: '',
+    kind: 'DatabaseCluster',
+    metadata: { ...subject.metadata, namespace: 'copy', uid: 'other', creationTimestamp },
+    spec: subject.spec,
+    status: { ...subject.status, ...status },
+  };
+  const get = (id: string) => (shown.includes(id) ? ({ id, createdAt: Date.parse(CREATED_AT) } as Cluster) : undefined);
+  return sharedWith(
+    {
+      places: { get: () => PLACE },
+      connections: { get: () => ({ place: PLACE, poller: { get } }) },
+      referring: () => ['shop/orders', 'copy/orders'],
+      cluster: (key: string) => (key === 'copy/orders' ? other : undefined),
+    } as unknown as SharingWorld,
+    { ...subject, metadata: { ...subject.metadata, creationTimestamp: '2026-11-25T08:00:00Z' } },
+  );
+}
+
+it.each<[string, string, object, readonly string[] | undefined, string | undefined]>([
+  ['belongs to the older one', OLDER, {}, undefined, 'copy/orders'],
+  ['belongs to this one, if it is older', NEWER, {}, undefined, undefined],
+  [
+    'belongs to the one that knows its id, even if it is newer',
+    NEWER,
+    { clusterID: 'other' },
+    ['other'],
+    'copy/orders',
+  ],
+  ['belongs to this one, if it knows its id', OLDER, { clusterID: 'other' }, ['orders'], undefined],
+  ['belongs to the older one while nobody knows the id', OLDER, { clusterID: 'other' }, [], 'copy/orders'],
+  [
+    'of another server is another one',
+    OLDER,
+    { clusterID: 'other', endpoint: 'https://other.example.test:8000' },
+    [],
+    undefined,
+  ],
+  ['without a server is another one', OLDER, { clusterID: 'other', endpoint: undefined }, [], undefined],
+  ['in another place is another one', OLDER, { place: { ...PLACE, spaceID: 'else' } }, undefined, undefined],
+  ['of another time is another one', OLDER, { createdAt: '2026-11-20T08:00:00.124Z' }, undefined, undefined],
+])('A cluster that another object records, too, %s', (_what, creationTimestamp, status, shown, first) => {
+  expect(sharedWithOther(creationTimestamp, status, shown)).toBe(first);
+});
+
+it('Where clusters have no creation time, only objects that record the same id are compared', () => {
+  const referenceOf = (status: Partial<DatabaseClusterStatus>) =>
+    createdReference(aCluster().withStatus(status).subject);
+  expect(referenceOf({ createdAt: 'unknown', clusterID: 'a' })).not.toBe(
+    referenceOf({ createdAt: 'unknown', clusterID: 'b' }),
+  );
+  expect(referenceOf({ createdAt: CREATED_AT, clusterID: 'a' })).toBe(
+    referenceOf({ createdAt: CREATED_AT, clusterID: 'b' }),
+  );
+});
