@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { aCluster, CREATED_AT } from '../../../../test/support/builders.ts';
+import { aCluster, CREATED_AT, PLACE } from '../../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../../test/support/kind-bench.ts';
 import { clusterNamed, makeUnreadable } from '../../../../test/support/simulator.ts';
 import { SECRETS } from '../../../kube/api.ts';
+import { NO_CREATION_TIME } from '../identity.ts';
 import { DATABASE_CLUSTERS } from '../resource.ts';
-import { holdsOwnLogin } from './login-of.ts';
+import { holdsOwnLogin, isOurSecret } from './login-of.ts';
 
 const REF = { namespace: 'shop', name: 'orders' };
 const SECRET = { namespace: 'shop', name: 'orders-admin' };
@@ -174,6 +175,11 @@ describe('The Secret of a cluster that was released', () => {
 describe('The Secret with the login of an object', () => {
   const { status } = aCluster().healthy().subject;
   const saying = (createdAt: string) => ({ 'mooring.dev/login-of': `${createdAt} https://cloud.test team/space` });
+  const HERE = { baseURL: 'https://cloud.test', teamID: 'team', spaceID: 'space' };
+  const secretOf = (name: string, annotations: Readonly<Record<string, string>>) => {
+    const known = { name, uid: 'u', resourceVersion: '1', labels: {}, annotations, ownerReferences: [], type: '' };
+    return { ...known, data: new Map(), notText: new Set<string>() };
+  };
 
   it.each([
     ['its own', 'orders-admin', saying(CREATED_AT), true],
@@ -181,8 +187,15 @@ describe('The Secret with the login of an object', () => {
     ['one that says it is for another cluster', 'orders-admin', saying('2020-01-01T00:00:00.000Z'), false],
     ['one that says nothing', 'orders-admin', {}, false],
   ])('is %s: %s', (_what, name, annotations, isOwn) => {
-    const known = { name, uid: 'u', resourceVersion: '1', labels: {}, annotations, ownerReferences: [], type: '' };
-    const secret = { ...known, data: new Map(), notText: new Set<string>() };
-    expect(holdsOwnLogin({ status }, secret)).toBe(isOwn);
+    expect(holdsOwnLogin({ status }, secretOf(name, annotations))).toBe(isOwn);
+  });
+
+  it.each([
+    ['has that of its cluster', CREATED_AT, HERE, true],
+    ['has that of a cluster created at the same time elsewhere', CREATED_AT, PLACE, false],
+    ['may be that of any cluster, as none has a creation time', NO_CREATION_TIME, HERE, false],
+  ])('before it was verified, in a Secret without labels that %s', (_what, createdAt, place, isOurs) => {
+    const { subject } = aCluster().owned().withStatus({ createdAt, place });
+    expect(isOurSecret(subject, secretOf('orders-admin', saying(createdAt)))).toBe(isOurs);
   });
 });

@@ -2,7 +2,7 @@ import type { SpaceConnection } from '../../databasespace/connection/connection.
 import type { Place } from '../../databasespace/place.ts';
 import { otherHolder, type SecretHolder } from '../../secret-holder.ts';
 import { ADMIN_ANNOTATIONS, OWNER_LABEL, ownerValue, type SecretContents } from '../../secrets.ts';
-import { createdAtOf } from '../identity.ts';
+import { createdAtOf, NO_CREATION_TIME } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import { databaseClusterDefinition } from '../schema.ts';
 
@@ -26,14 +26,20 @@ function toldBy({ annotations }: SecretContents): { readonly createdAt: string; 
   return { createdAt, where: where.join(' ') };
 }
 
-function isLoginOfCluster({ status }: Pick<ClusterSubject, 'status'>, secret: SecretContents): boolean {
-  const { createdAt } = toldBy(secret);
-  return createdAt !== '' && createdAt === status.createdAt;
-}
-
 /** Whether the login of the object's cluster was last found in this Secret, and the Secret says so, too. */
 export function holdsOwnLogin({ status }: Pick<ClusterSubject, 'status'>, secret: SecretContents): boolean {
-  return status.credentials?.secretName === secret.name && isLoginOfCluster({ status }, secret);
+  const { createdAt } = toldBy(secret);
+  return status.credentials?.secretName === secret.name && createdAt !== '' && createdAt === status.createdAt;
+}
+
+/** Whether the Secret says of a new login that it is for the object's cluster, and can mean no other one. */
+function isForCluster(
+  { status: { createdAt, place } }: Pick<ClusterSubject, 'status'>,
+  secret: SecretContents,
+): boolean {
+  const told = toldBy(secret);
+  const isIt = createdAt !== NO_CREATION_TIME && told.createdAt === createdAt;
+  return isIt && place !== undefined && told.where === placeText(place);
 }
 
 /** The id of the cluster whose login the Secret says it holds, if the space shows it. */
@@ -66,7 +72,7 @@ export function isOurSecret(
   const isTold = secret.labels[OWNER_LABEL] === ownerValue(metadata.name);
   if (holdsOwnLogin({ status }, secret)) return true;
   // Something may have taken the labels before the login was verified.
-  return (isTold || isLoginOfCluster({ status }, secret)) && holderOf({ metadata }, secret) === undefined;
+  return (isTold || isForCluster({ status }, secret)) && holderOf({ metadata }, secret) === undefined;
 }
 
 /** Another object that the Secret belongs to. Which cluster its login is for is checked elsewhere. */
