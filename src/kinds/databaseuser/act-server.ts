@@ -89,17 +89,23 @@ export async function deleteUser(work: Work, { username }: Delete): Promise<unde
   const { world, subject, access, signal } = work;
   await confirm(world.api, DATABASE_USERS, subject, signal);
   const { servers } = world;
+  const { absences } = world.memory;
+  const isListed = async () => {
+    const listed = await servers.listsUser(access, username, signal);
+    if (listed) absences.forget(subject.key);
+    return listed;
+  };
   const askedAt = world.clock.monotonic();
   try {
     await servers.asAdmin(access, (client, token) => client.deleteUser(token, username, signal, askedAt), signal);
   } catch (error) {
-    if (!(await isAbsentFromServer(error, () => servers.listsUser(access, username, signal)))) throw error;
+    if (!(await isAbsentFromServer(error, isListed))) throw error;
     // Once the object is gone nobody asks any more, and the password in its Secret would work for good.
-    const absence = world.memory.absences.missed(subject, world.clock);
+    const absence = absences.missed(subject, world.clock);
     if (absence !== undefined) throw perhapsGone(username, absence);
     return;
   }
-  world.memory.absences.deleted(subject, world.clock);
+  absences.deleted(subject, world.clock);
   if ((await servers.user(access, username, signal)) !== undefined) throw stillShown(`user "${username}"`);
 }
 

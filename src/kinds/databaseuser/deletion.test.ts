@@ -116,6 +116,23 @@ describe('deletion', () => {
     expect(bench.users()).not.toContain('app');
   });
 
+  it('does not count the time before the server showed the user again', async () => {
+    const bench = await readyUserBench();
+    const { clock, simulator } = bench.cluster;
+    simulator.faults.add({ match: { operation: 'deleteUser' }, effect: 'errorBefore', status: 404 });
+    bench.remove();
+    const told: (string | undefined)[] = [];
+    for (const isHidden of [true, false, true, true]) {
+      const show = isHidden ? hideUsers() : () => {};
+      await bench.pass();
+      show();
+      told.push(bench.ready());
+      await clock.advance(10_000);
+    }
+    const deleting = 'Unknown DeletingUser';
+    expect(told).toEqual([deleting, 'Unknown NotFound', deleting, deleting]);
+  });
+
   it('believes at once that a user is gone if the server said that it deleted it', async () => {
     const bench = await readyUserBench();
     const { simulator } = bench.cluster;
