@@ -98,6 +98,8 @@ describe('A Database whose cluster cannot be worked on', () => {
     expect(conditionOf(decide(known, noServer('suspended')), 'Synced')).toMatchObject({ reason: 'SchemaApplied' });
     const changed = { ...noServer('suspended'), areSourcesChanged: true };
     expect(conditionOf(decide(known, changed), 'Synced')).toMatchObject({ status: 'Unknown', reason: 'SchemaPending' });
+    const unmanaged = known.with({ schema: undefined });
+    expect(conditionOf(decide(unmanaged, changed), 'Synced')).toMatchObject({ reason: 'SchemaNotManaged' });
     // What is not so stays not so.
     const failing = aDatabase()
       .applied()

@@ -11,7 +11,7 @@ import {
   isOurs,
   refusalOfName,
 } from './observation.ts';
-import { type DatabaseDecision, NOTHING_OURS, type Rule, SOURCES_CHANGED, schemaPending } from './present.ts';
+import { type DatabaseDecision, NOTHING_OURS, type Rule, schemaPending, sourcesChanged } from './present.ts';
 import { decideSchema } from './sources/decide-sources.ts';
 
 /**
@@ -40,14 +40,14 @@ export function decideDatabase(
 
 /** Says that the schema, which was as the spec says, need not be so any more. */
 function notSynced(
-  { status }: DatabaseSubject,
+  subject: DatabaseSubject,
   { areSourcesChanged = false }: Extract<DatabaseObservation, { areSourcesChanged?: boolean }>,
   decision: DatabaseDecision,
 ): DatabaseDecision {
   const { conditions } = decision;
-  if (!areSourcesChanged || conditions === 'keep' || !isStatusConditionTrue(status.conditions, 'Synced'))
+  if (!areSourcesChanged || conditions === 'keep' || !isStatusConditionTrue(subject.status.conditions, 'Synced'))
     return decision;
-  return { ...decision, conditions: [...conditions.filter(({ type }) => type !== 'Synced'), SOURCES_CHANGED] };
+  return { ...decision, conditions: [...conditions.filter(({ type }) => type !== 'Synced'), sourcesChanged(subject)] };
 }
 
 function decideName(subject: DatabaseSubject): DatabaseDecision | undefined {

@@ -36,11 +36,16 @@ export const SCHEMA_NOT_MANAGED = synced(
   'The spec names no schema sources, so the schema is not checked',
 );
 
-export const SOURCES_CHANGED = synced(
+const SOURCES_CHANGED = synced(
   'Unknown',
   'SchemaPending',
   'The schema sources may have changed since they were applied: they are compared, and applied, as soon as the server can be worked on',
 );
+
+/** Returns the condition of a schema that was as the spec said, once the spec or a source may say something else. */
+export function sourcesChanged(subject: DatabaseSubject): ConditionUpdate {
+  return hasSchema(subject) ? SOURCES_CHANGED : SCHEMA_NOT_MANAGED;
+}
 
 /** Returns the condition beside the summary until the schema can be looked at. */
 export function schemaPending(subject: DatabaseSubject): ConditionUpdate {
