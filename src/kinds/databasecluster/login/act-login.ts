@@ -143,13 +143,8 @@ export async function putPassword(
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
     // It worked when it was tried, so an earlier call may have taken effect only now: try all logins again.
-    throw new TransientError(
-      'LoginChanged',
-      `${error.message}. It worked before: all logins are tried again. If this persists, check the server, and what answers in front of it`,
-      {
-        cause: error,
-      },
-    );
+    const message = `${error.message}. It worked before: all logins are tried again. If this persists, check the server, and what answers in front of it`;
+    throw new TransientError('LoginChanged', message, { cause: error });
   }
   return undefined;
 }
