@@ -27,7 +27,7 @@ import type { Priority } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import { Leaving } from './leaving.ts';
 import type { ShardedControllers } from './replicas/sharding.ts';
-import { type AnyController, type ControllerDependencies, Wiring } from './wiring.ts';
+import { type AnyController, type ControllerDependencies, mayConcernOthers, Wiring } from './wiring.ts';
 
 export interface Controllers {
   readonly spaces: AnyController;
@@ -220,8 +220,9 @@ function controllerOfClusters(
       connections.get(was.space)?.poller.unfollow(was.id);
   });
   clusters.onChange((_key, before, after) => {
+    if (before === undefined || !mayConcernOthers(before, after)) return;
     // Of several that share a cluster, another one may have come first. What is on their servers cannot tell by its own cluster.
-    const records = before === undefined ? [] : [before, after].map(heldRecordOf).filter((one) => one !== undefined);
+    const records = [before, after].map(heldRecordOf).filter((one) => one !== undefined);
     const others = new Set(records.flatMap((record) => sharing(sharingWorld, record).map(keyOf)));
     for (const other of others) wiring.notify(`databaseclusters/${other}`);
   });

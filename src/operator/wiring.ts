@@ -126,8 +126,7 @@ export class Wiring {
     concerns: (object: KubeObject | undefined) => readonly Reference[],
   ): void {
     source.onChange((changed, before, after) => {
-      // A user that has a finalizer comes before others that want its name.
-      if (!isNews(before, after) && seenByDependents(before) === seenByDependents(after)) return;
+      if (!mayConcernOthers(before, after)) return;
       for (const reference of new Set([...concerns(before), ...concerns(after)])) {
         // The object itself has already heard of it.
         const others = [...references.dependents(reference)].some((key) => key !== changed);
@@ -188,4 +187,9 @@ export class Wiring {
     const namespace = await this.#dependencies.api.get(NAMESPACES, { name }, signal);
     return namespace && (namespace.metadata.labels ?? {});
   };
+}
+
+/** Whether a change may concern other objects of the kind. A user that has a finalizer comes before others that want its name. */
+export function mayConcernOthers(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  return isNews(before, after) || seenByDependents(before) !== seenByDependents(after);
 }
