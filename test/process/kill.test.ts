@@ -14,7 +14,7 @@ import { createSite, type Site } from '../support/site.ts';
  * The operator is killed at each request of a deploy. All its requests to Kubernetes, the cloud and the server pass through the
  * test, so each point is hit exactly:
  * before: the request never arrives; after: it takes effect, but its answer never comes; late: it arrives when the next process
- * makes the same request.
+ * makes the same request. Before a request all is as the previous one left it, so only the first is kept from arriving.
  */
 type When = 'before' | 'after' | 'late';
 
@@ -71,9 +71,9 @@ afterAll(() => api?.close());
 describe.concurrent('killed and started again, the operator ends with one cluster and one password that works', {
   ...RETRY_WAITS,
 }, () => {
-  const whens: readonly When[] = ['before', 'after'];
   const cases = [
-    ...POINTS.flatMap((point) => whens.map((when) => ({ when, nth: 1, ...point }))),
+    ...POINTS.slice(0, 1).map((point) => ({ when: 'before' as const, nth: 1, ...point })),
+    ...POINTS.map((point) => ({ when: 'after' as const, nth: 1, ...point })),
     ...LATE.map((point) => ({ when: 'late' as const, nth: 1, ...point })),
   ].map((point) => [`${point.when} ${point.what}${point.nth > 1 ? `, number ${point.nth}` : ''}`, point] as const);
 

@@ -3,8 +3,12 @@ import { READ_FAULTS_OF, type Read, type ReadFault } from './reads.ts';
 import { NAMESPACES_APART } from './scenarios/namespaces.ts';
 import { SCENARIOS } from './scenarios.ts';
 
-/** After these the look is repeated, and only how soon differs. */
-const NO_ANSWER: readonly ReadFault[] = ['unauthorized', 'forbidden', 'throttled', 'misrouted', 'hang'];
+const ALIKE: readonly (readonly ReadFault[])[] = [
+  // The look is repeated, and only how soon differs.
+  ['unauthorized', 'forbidden', 'throttled', 'misrouted', 'hang'],
+  // The answer is of no use.
+  ['truncated', 'misshapen'],
+];
 // Namespaces do not show over HTTP.
 const OTHERS = SCENARIOS.filter((scenario) => !NAMESPACES_APART.includes(scenario))
   .map(({ name }) => name)
@@ -14,10 +18,10 @@ function ofHttp({ to }: Read): readonly ReadFault[] {
   return to === 'http' ? READ_FAULTS_OF.http : [];
 }
 
-/** Faults without an answer take turns. */
+/** Faults that are alike take turns. */
 function inTurn(read: Read): readonly ReadFault[] {
-  const turn = NO_ANSWER[read.index % NO_ANSWER.length];
-  return ofHttp(read).filter((fault) => fault === turn || !NO_ANSWER.includes(fault));
+  const notItsTurn = ALIKE.flatMap((sort) => sort.filter((_, at) => at !== read.index % sort.length));
+  return ofHttp(read).filter((fault) => !notItsTurn.includes(fault));
 }
 
 describeEveryRead([...THOROUGHLY], ofHttp);

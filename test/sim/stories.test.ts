@@ -3,7 +3,7 @@ import { type Story, storyOf } from './story.ts';
 import { playStory, shrunkStory, smallestReport } from './story-run.ts';
 
 /** How many stories are told each time. */
-const TOLD = 400;
+const TOLD = 300;
 const AT_A_TIME = 100;
 const TIMEOUT_MS = 600_000;
 const MOVED = { adminCredentials: { secretName: 'billing-admin' } };
