@@ -25,8 +25,7 @@ export async function bootstrap(entry, run) {
         'Install scripts may be off: run "npm rebuild node --ignore-scripts=false", or use a newer Node.',
     );
   }
-  // Compiled code is reused, which saves half the time and a fifth of the memory of a start.
-  if (isCheckout()) module.enableCompileCache?.(join(ROOT, '.mooring', 'compile-cache'));
+  if (isCheckout()) reuseCompiledCode(join(ROOT, '.mooring', 'compile-cache'));
   await run();
 }
 
@@ -39,6 +38,12 @@ async function install() {
     const { code, output } = await npmCi();
     if (code !== 0) fail(`${output}Cannot install the npm packages: "npm ci" failed, see above`);
   });
+}
+
+/** Saves half the time and a fifth of the memory of a start, of this process and of those that it starts. */
+function reuseCompiledCode(folder) {
+  module.enableCompileCache?.(folder);
+  env.NODE_COMPILE_CACHE ??= folder;
 }
 
 /** Reports whether this is neither a package that npm installed nor a deployed copy. */
