@@ -376,6 +376,22 @@ test('SpacePoller does not report again, when a List lacks it, what a call repor
   expect(changed).toEqual([]);
 });
 
+test('SpacePoller looks in shorter steps for the last of many clusters that moved together', async () => {
+  const { poller, space, lists, clock } = aPoller();
+  const show = (left: number) => {
+    space.clusters = ids.map((id, index) => cluster(id, index < left ? 'creating' : 'running'));
+  };
+  const ids = Array.from({ length: 20 }, (_, index) => `c-${index}`);
+  for (const id of ids) poller.follow(id);
+  show(20);
+  await poller.refresh();
+  await clock.advance(300_000);
+  show(2);
+  await poller.refresh();
+  await clock.advance(30_000);
+  expect(steps(lists).slice(-3)).toEqual([2_000, 2_000, 15_000]);
+});
+
 test('SpacePoller goes on in growing steps when a cluster that has been moving for long takes another status on its way', async () => {
   const { poller, space, lists, clock } = aPoller();
   space.clusters = [cluster('a', 'starting')];

@@ -6,6 +6,7 @@ import type { Random } from '../base/random.ts';
 import { ApiError, isHeldBack } from '../http/api-error.ts';
 import { Memo } from '../http/memo.ts';
 import type { ListedClusters } from './client.ts';
+import { ListSteps } from './list-steps.ts';
 import type { Cluster } from './schema.ts';
 
 /** The part of CloudClient that is used here. */
@@ -56,10 +57,6 @@ interface Known {
   formerAt: number;
 }
 
-/** While a cluster is moving, the space is listed in steps that grow with how long it has been moving: a fifth of that time. */
-const STEP_SHARE = 0.2;
-const MIN_STEP_MS = 750;
-const MAX_STEP_MS = 15_000;
 /** A cluster that has shown nothing new for so long costs no more Lists than a settled one: it may be stuck for good. */
 const STUCK_AFTER_MS = 600_000;
 /** Lists that fail in a row until the cloud counts as away: a single one is no news. */
@@ -95,6 +92,7 @@ export class SpacePoller {
   /** When the last List ended, successful or not, by the monotonic clock. */
   #endedAt: number | undefined;
   #pauseMs = 0;
+  readonly #steps = new ListSteps();
   readonly #abort = new AbortController();
 
   /** `intervalMs`: between two Lists while nothing is moving. */
@@ -277,6 +275,7 @@ export class SpacePoller {
     }
     this.#endedAt = clock.monotonic();
     this.#pauseMs = this.#drawPause();
+    this.#steps.listed([...this.#hurriedFor(this.#endedAt)].length);
     this.#options.onListed();
   }
 
@@ -352,15 +351,18 @@ export class SpacePoller {
     const ended = this.#endedAt ?? Number.NEGATIVE_INFINITY;
     let next = ended + this.#pauseMs;
     if (this.#failures > 0 && !this.#isPartial) return next;
+    for (const since of this.#hurriedFor(ended)) next = Math.min(next, this.#steps.next(since, ended));
+    return next;
+  }
+
+  /** For each cluster that the space is listed for sooner, since when it has been moving. */
+  *#hurriedFor(ended: number): IterableIterator<number> {
     for (const [id, { since, newsAt }] of this.#moving) {
       // The next List says no more about what the last one may have hidden.
       const isHidden = this.#isPartial && this.#clusters.get(id)?.list !== this.#lists;
       const isStuck = ended - newsAt >= STUCK_AFTER_MS;
-      if (!this.#followed.has(id) || isHidden || isStuck) continue;
-      const from = Math.max(ended, since);
-      next = Math.min(next, from + Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, (from - since) * STEP_SHARE)));
+      if (this.#followed.has(id) && !isHidden && !isStuck) yield since;
     }
-    return next;
   }
 
   /** How long to pause after a List while nothing is moving. Drawn once per List, so that spaces do not stay in step. */

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { ListSteps } from './list-steps.ts';
+
+const LONG_MS = 100_000;
+
+/** How long after a List at `waitedMs` the next one comes, for a cluster that began to move at 0. */
+const stepAt = (steps: ListSteps, waitedMs: number) => steps.next(0, waitedMs) - waitedMs;
+
+/** The steps after Lists that show so many clusters moving, which began long ago. */
+function stepsAfter(steps: ListSteps, ...left: readonly number[]): readonly number[] {
+  return left.map((count) => {
+    steps.listed(count);
+    return stepAt(steps, LONG_MS);
+  });
+}
+
+test.each([
+  [0, 750],
+  [3_750, 750],
+  [10_000, 2_000],
+  [50_000, 10_000],
+  [75_000, 15_000],
+  [600_000, 15_000],
+])('A cluster that has been moving for %i ms is looked for after a fifth of that: %i ms', (waitedMs, stepMs) => {
+  expect(stepAt(new ListSteps(), waitedMs)).toBe(stepMs);
+});
+
+test('A cluster that has begun to move since the last List is looked for as soon as any', () => {
+  expect(new ListSteps().next(LONG_MS, 0)).toBe(LONG_MS + 750);
+});
+
+test('The last tenth of those that move together is looked for sooner, with a List for each', () => {
+  const steps = new ListSteps();
+  expect(stepsAfter(steps, 10, 30, 4)).toEqual([15_000, 15_000, 15_000]);
+  expect(stepsAfter(steps, 3, 3, 1, 1, 1)).toEqual([2_000, 2_000, 2_000, 15_000, 15_000]);
+  expect(stepAt(steps, 5_000)).toBe(1_000);
+});
+
+test('Fewer than ten that move together get no Lists more than one', () => {
+  expect(stepsAfter(new ListSteps(), 9, 5, 1, 1)).toEqual([15_000, 15_000, 15_000, 15_000]);
+});
+
+test('Once none is moving it begins anew', () => {
+  const steps = new ListSteps();
+  stepsAfter(steps, 30, 1, 0);
+  expect(stepsAfter(steps, 1, 1)).toEqual([15_000, 15_000]);
+  expect(stepsAfter(steps, 10, 1, 1)).toEqual([15_000, 2_000, 15_000]);
+});

@@ -1,0 +1,31 @@
+/** While a cluster is moving, the space is listed in steps that grow with how long it has been moving: a fifth of that time. */
+const STEP_SHARE = 0.2;
+const MIN_STEP_MS = 750;
+const MAX_STEP_MS = 15_000;
+/** Clusters that move together share their Lists. So when only a tenth of them is left, there may be a List for each of that tenth. */
+const LAST_SHARE = 0.1;
+const LAST_STEP_MS = 2_000;
+
+/** When to list a space for the clusters that are moving in it. */
+export class ListSteps {
+  #longestMs = MAX_STEP_MS;
+  /** How many were moving at most since none was, and how many Lists were meant for the last of them. */
+  #most = 0;
+  #spent = 0;
+
+  /** Tells that a List has ended, and how many clusters are still moving. */
+  listed(left: number): void {
+    if (left === 0) this.#spent = this.#most = 0;
+    this.#most = Math.max(this.#most, left);
+    const last = Math.floor(this.#most * LAST_SHARE);
+    const hurry = left <= last && this.#spent < last;
+    this.#longestMs = hurry ? LAST_STEP_MS : MAX_STEP_MS;
+    if (hurry) this.#spent++;
+  }
+
+  /** Returns the time of the next List for a cluster that has been moving since `since`, if the last one ended at `ended`. */
+  next(since: number, ended: number): number {
+    const from = Math.max(ended, since);
+    return from + Math.min(this.#longestMs, Math.max(MIN_STEP_MS, (from - since) * STEP_SHARE));
+  }
+}
