@@ -122,8 +122,10 @@ function connectionsOf(
   const tellServers = (space: ObjectKey, priority: Priority) => {
     void inSlices([...members.of(space)], SLICE, (cluster) => wiring.notify(`databaseclusters/${cluster}`, priority));
   };
-  spaces.onChange((key, _before, after) => {
+  spaces.onChange((key, before, after) => {
     if (after === undefined) tellServers(key, 'normal');
+    // One that cannot be connected is heard of in no other way.
+    else if (before === undefined) tellServers(key, 'low');
   });
   return new SpaceConnections({
     ...dependencies,

@@ -80,3 +80,23 @@ test.each<[string, Resource, string, string]>([
     world.stop();
   },
 );
+
+test('What is on a server hears that the DatabaseSpace is there again, even if that cannot be connected', async () => {
+  const world = await aHousehold();
+  const { people, view } = world;
+  const told = () => [view.ready('app', USERS), view.ready('sales', DATABASES)];
+  const { spec } = view.object('production', SPACES) ?? {};
+  await people.edit({ spec: { serverURL: 'not a URL' } }, 'production', SPACES);
+  await people.edit({ annotations: { 'mooring.dev/paused': 'true' } });
+  people.remove('production', SPACES);
+  people.remove('orders');
+  const isGone = () => view.object('production', SPACES) === undefined;
+  await world.until(isGone, 'the space is gone');
+  await world.clock.advance(1_000);
+  expect(told()).toEqual(Array(2).fill('Unknown ClusterDeleting'));
+  await people.create(SPACES, 'production', { ...(spec as object), serverURL: 'not a URL' });
+  await world.clock.advance(5_000);
+  expect(told()).toEqual(Array(2).fill('Unknown WaitingForCluster'));
+  expect(world.invariants.violations).toEqual([]);
+  world.stop();
+});
