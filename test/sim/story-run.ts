@@ -54,7 +54,7 @@ export async function playStory({ steps, dialect = 'document', ...plan }: Story)
     // What somebody does on a server is noticed when that is looked at next.
     const isCalm = steps.every((step) => step.do !== 'strike' && !('target' in step));
     problem =
-      (isCalm ? await teller.lookAnewAfter(AT_REST_MS) : undefined) ??
+      (isCalm && teller.isObserved() ? await teller.lookAnewAfter(AT_REST_MS) : undefined) ??
       (await teller.settle()) ??
       (await teller.quiet()) ??
       (await teller.lookAnewAfter(0)) ??
@@ -159,6 +159,12 @@ class Teller {
     const noise = effects.slice(before).filter((effect) => !isLogin(effect) && !isRetry.test(effect.what));
     if (rotates || noise.length === 0) return undefined;
     return `In ${QUIET_MINUTES} quiet minutes: ${noise.map(({ what }) => what).join(', ')}`;
+  }
+
+  /** Whether what happens in the cloud is noticed by Lists. Otherwise only the next look at a server may show it. */
+  isObserved(): boolean {
+    const { view } = this.#world;
+    return view.objects(SPACES).every((space) => readyOf(space).startsWith('True'));
   }
 
   /** Whoever asks for a look hears nothing new: each object was woken by all that it waited for, and what it says is still true. */
