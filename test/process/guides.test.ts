@@ -40,7 +40,7 @@ const GUIDES: Readonly<Record<string, Guide>> = {
   'environments.md': {
     before: SPACE,
     keeps: ['environments'],
-    prints: [/deploy cluster "stock"/, /"weight": "interrupts"/],
+    prints: [/deploy cluster "stock"/, /"weight": "interrupts"/, /DatabaseCluster \\"stock-staging\\" in namespace/],
   },
   'disaster-recovery.md': { before: CLUSTER, keeps: ['backup'] },
   'upgrading.md': { before: CLUSTER, prints: [/True +Running/] },
