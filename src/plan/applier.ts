@@ -39,8 +39,11 @@ const CLIENT_SIDE = 'kubectl-client-side-apply';
 /** The annotation that Helm writes, whichever way it applies. */
 const HELM_RELEASE = 'meta.helm.sh/release-name';
 
-/** Who applied the spec last. They are expected to apply it again, so what they leave out is removed. */
-export function applierOf(live: AnyObject | undefined): Applier {
+/**
+ * Who applied such a spec last. They are expected to apply it again, so what they leave out is removed. Somebody else may have applied a
+ * field or two since.
+ */
+export function applierOf(live: AnyObject | undefined, { spec }: Pick<Manifest, 'spec'>): Applier {
   if (live === undefined) return NOBODY;
   const { managedFields = [] } = live.metadata as { readonly managedFields?: readonly unknown[] };
   const appliers = managedFields
@@ -48,7 +51,23 @@ export function applierOf(live: AnyObject | undefined): Applier {
     .filter(({ fieldsV1, subresource }) => !subresource && isRecord(fieldsV1) && 'f:spec' in fieldsV1)
     .toSorted((one, other) => String(one['time']).localeCompare(String(other['time'])))
     .flatMap((entry) => applierIn(entry, live) ?? []);
-  return appliers.at(-1) ?? NOBODY;
+  const wanted = new Set(leavesOf(spec));
+  const likeness = appliers.map(({ before }) => likenessOf(wanted, new Set(leavesOf(before?.spec))));
+  const enough = Math.max(...likeness) / 2;
+  return appliers.findLast((_, index) => (likeness[index] ?? 0) >= enough) ?? NOBODY;
+}
+
+/** The share of common elements, from 0 to 1. */
+function likenessOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const common = [...one].filter((each) => other.has(each)).length;
+  return common / Math.max(one.size + other.size - common, 1);
+}
+
+/** The paths of all fields that have no fields themselves. */
+function leavesOf(value: unknown, path = ''): readonly string[] {
+  const fields = Object.entries(recordOf(value));
+  if (fields.length === 0) return path === '' ? [] : [path];
+  return fields.flatMap(([name, within]) => leavesOf(within, `${path}.${name}`));
 }
 
 /** Undefined: this manager does not apply manifests. */
@@ -97,7 +116,7 @@ function withRemoved(before: unknown, wanted: unknown): unknown {
 
 /** The manifest as the API server takes it. Unless it is applied server-side, a field of the spec that is null is absent. */
 export function asTaken(manifest: Manifest, live: AnyObject | undefined): Manifest {
-  const isAsItIs = manifest.spec === undefined || applierOf(live).manager !== undefined;
+  const isAsItIs = manifest.spec === undefined || applierOf(live, manifest).manager !== undefined;
   return isAsItIs ? manifest : { ...manifest, spec: filled(manifest.spec) };
 }
 

@@ -57,7 +57,7 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 409, 422]);
 function laidOver(manifest: Manifest, live: AnyObject | undefined): Pick<Manifest, 'metadata' | 'spec'> {
   if (live === undefined) return asTaken(manifest, live);
   const { metadata, spec } = live;
-  return mergePatch({ metadata, spec }, patchFor(manifest, applierOf(live).before ?? {})) as Manifest;
+  return mergePatch({ metadata, spec }, patchFor(manifest, applierOf(live, manifest).before ?? {})) as Manifest;
 }
 
 function noNamespace(namespace: string): string {
@@ -119,7 +119,7 @@ function asked(
   signal: AbortSignal,
 ): Promise<AnyObject> {
   const resource = resourceOf(definition);
-  const { manager, before } = applierOf(live);
+  const { manager, before } = applierOf(live, manifest);
   if (manager !== undefined || before === undefined)
     return api.applyDryRun(resource, asTaken(manifest, live) as unknown as AnyObject, manager, signal);
   const { namespace, name } = manifest.metadata;
