@@ -27,12 +27,15 @@ import type { Outcome, Plan } from './outcome.ts';
 import { NOTHING_TOLD, policyOf, type ToldPolicy } from './policy.ts';
 import { copySchemas } from './schemas.ts';
 import type { SeenSecrets } from './secrets.ts';
+import { standInsFor } from './stand-ins.ts';
 import { laterOf, staysOf } from './stays.ts';
 import { isMaking, weightOf } from './weight.ts';
 
 /** What is known before any step is taken. */
 export interface PlanInput {
   readonly objects: readonly PlannedObject[];
+  /** DatabaseClusters and DatabaseSpaces that these need, and that may not be read. None by default. */
+  readonly unread?: readonly NodeName[];
   /** By DatabaseSpace: what the cloud itself lists, if it could be asked. */
   readonly listed: ReadonlyMap<ObjectKey, readonly Cluster[]>;
   readonly configMaps: readonly AnyObject[];
@@ -56,11 +59,14 @@ export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Pro
   const time = virtualClock(clock.now());
   const random = createSeededRandom(1);
   const kube = new FakeKube({ now: time.now, random, statusDefaults: STATUS_DEFAULTS });
-  const schemas = await copySchemas(input, time);
-  const clouds = copyClouds({ ...input, schemas }, time);
-  copyObjects(kube, { ...input, schemas }, clouds);
+  const told = input.told ?? NOTHING_TOLD;
+  const standIns = standInsFor(input.unread ?? [], input.objects, told);
+  const whole = { ...input, objects: [...input.objects, ...standIns.objects] };
+  const schemas = await copySchemas(whole, time);
+  const clouds = copyClouds({ ...whole, schemas }, time);
+  copyObjects(kube, { ...whole, schemas }, clouds);
 
-  const told: StepTold[] = [];
+  const steps: StepTold[] = [];
   let changedAt = 0;
   const operator = createOperator({
     api: kube,
@@ -71,11 +77,11 @@ export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Pro
     metrics: createMetrics(time, { version: '', node: '' }),
     namespaces: undefined,
     concurrency: 1,
-    urlPolicy: policyOf(input.told ?? NOTHING_TOLD, input.objects),
+    urlPolicy: policyOf(told, whole.objects),
     instance: 'plan',
     lease: undefined,
     onStep: (step) => {
-      told.push(step);
+      steps.push(step);
       changedAt = time.monotonic();
     },
   });
@@ -85,15 +91,16 @@ export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Pro
   stop.abort();
   await time.runUntil(() => time.timers() === 0, 'the copy has stopped').catch(() => {});
   await running;
-  const plan = planOf(input.objects, kube, told);
-  return { ...plan, notes: assumptionsOf(input.objects, plan.outcomes, clouds) };
+  const plan = planOf(input.objects, kube, steps);
+  return { ...plan, notes: [...standIns.notes, ...assumptionsOf(input.objects, plan.outcomes, clouds)] };
 }
 
 const STATUS_DEFAULTS = Object.fromEntries(definitions.map(({ plural }) => [plural, { observedGeneration: -1 }]));
 
 function planOf(objects: readonly PlannedObject[], kube: FakeKube, told: readonly StepTold[]): Omit<Plan, 'notes'> {
   // A space's steps only move the finalizers of its Secrets: nobody needs to plan for that.
-  const meant = told.filter(({ kind }) => kind !== databaseSpaceDefinition.kind);
+  const names = new Set(objects.map(nameOfPlanned));
+  const meant = told.filter(({ kind, key }) => kind !== databaseSpaceDefinition.kind && names.has(nodeName(kind, key)));
   const made = new Set(meant.filter(({ step }) => isMaking(step)).map(({ kind, key }) => nodeName(kind, key)));
   const used = new Set(objects.filter(mayBeUsed).map(nameOfPlanned));
   const failing = new Set(objects.filter((planned) => isFailing(planned, kube)).map(nameOfPlanned));

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { aWorld, ON_ORDERS } from '../../test/support/planned-world.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import { API_VERSION } from '../base/group.ts';
-import { NAMESPACES } from '../kube/api.ts';
+import { KubeError, NAMESPACES } from '../kube/api.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Document, Manifest } from './manifests.ts';
 import type { PlannedObject } from './objects.ts';
@@ -32,11 +32,15 @@ describe('readObjects() of manifests for a namespace that has nothing yet', () =
     where: 'a.yaml, document 1',
     manifest: { apiVersion: API_VERSION, kind, metadata: { name, namespace: 'till' }, ...rest } as Manifest,
   });
-  const read = async (documents: readonly Document[], labels?: Readonly<Record<string, string>>) => {
+  const read = async (
+    documents: readonly Document[],
+    labels?: Readonly<Record<string, string>>,
+    others: Partial<KubeClient> = {},
+  ) => {
     const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC });
     if (labels !== undefined) await world.kube.create(NAMESPACES, '', { metadata: { name: 'till', labels } });
     const applyDryRun: KubeClient['applyDryRun'] = async (_resource, object) => object;
-    const api = Object.assign(world.kube as unknown as KubeClient, { applyDryRun });
+    const api = Object.assign(world.kube as unknown as KubeClient, { applyDryRun }, others);
     const result = await readObjects(api, { namespace: 'default', documents, deleted: new Set() }, signal);
     await world.end();
     return result;
@@ -52,6 +56,17 @@ describe('readObjects() of manifests for a namespace that has nothing yet', () =
       'DatabaseSpace shop/production true',
       'DatabaseUser till/app false',
     ]);
+  });
+
+  it('names what may not be read there', async () => {
+    const get = async () => {
+      throw new KubeError('forbidden', { status: 403 });
+    };
+    const clusterRef = { name: 'orders', namespace: 'shop' };
+    const app = manifest('DatabaseUser', 'app', { spec: { clusterRef } });
+    const { objects, unread } = await read([app], undefined, { get });
+    expect(objects.map(({ key }) => key)).toEqual(['till/app']);
+    expect(unread).toEqual(['DatabaseCluster shop/orders']);
   });
 
   it.each([

@@ -18,6 +18,8 @@ import { readSecrets, type SeenSecrets } from './secrets.ts';
 
 export interface ReadResult {
   readonly objects: readonly PlannedObject[];
+  /** What they need in other namespaces, and may not be read. */
+  readonly unread: readonly NodeName[];
   readonly configMaps: readonly AnyObject[];
   readonly secrets: SeenSecrets;
   readonly namespaces: readonly AnyObject[];
@@ -49,7 +51,7 @@ export async function readObjects(
     ...oursIn(given.documents).map(({ manifest }) => manifest.metadata.namespace ?? given.namespace),
     ...[...given.deleted].map((name) => splitNode(name).namespace),
   ]);
-  const live = await liveObjects(api, namespaces, parentsIn(given), notes, signal);
+  const live = await liveObjects(api, namespaces, parentsIn(given), signal);
   const nothing = { namespace: given.namespace, documents: [], deleted: new Set<NodeName>() };
   return {
     ...(await becoming(api, given, live, notes, signal)),
@@ -61,7 +63,7 @@ export async function readObjects(
 async function becoming(
   api: KubeClient,
   given: Given,
-  live: ReadonlyMap<NodeName, Live>,
+  { live, unread }: LiveObjects,
   notes: string[],
   signal: AbortSignal,
 ): Promise<ReadResult> {
@@ -81,7 +83,7 @@ async function becoming(
   const configMaps = await configMapsFor(api, given, objects, notes, signal);
   const secrets = await readSecrets(api, given, objects, notes, signal);
   const namespacesRead = await namespacesOf(api, given, objects, notes, signal);
-  return { objects, configMaps, secrets, namespaces: namespacesRead, problems, notes };
+  return { objects, unread, configMaps, secrets, namespaces: namespacesRead, problems, notes };
 }
 
 /** What the manifests make of the existing objects, by name. */
@@ -203,14 +205,18 @@ function parentsIn(given: Given): readonly NodeName[] {
   });
 }
 
+interface LiveObjects {
+  readonly live: ReadonlyMap<NodeName, Live>;
+  readonly unread: readonly NodeName[];
+}
+
 /** `parents`: what is needed besides, in any namespace. */
 async function liveObjects(
   api: KubeApi,
   namespaces: ReadonlySet<string>,
   parents: readonly NodeName[],
-  notes: string[],
   signal: AbortSignal,
-): Promise<Map<NodeName, Live>> {
+): Promise<LiveObjects> {
   const found = new Map<NodeName, Live>();
   const take = (definition: ResourceDefinition, object: AnyObject) => {
     const item = itemOf(definition, object);
@@ -226,30 +232,19 @@ async function liveObjects(
   }
   // Without these objects, the plan would not show what happens to them. All missing rights are reported at once.
   if (refused.length > 0) throw new KubeError(refused.map(({ message }) => message).join('\n'), { status: 403 });
+  const unread: NodeName[] = [];
   // Clusters before their spaces: each may be in another namespace.
   for (const definition of [databaseClusterDefinition, databaseSpaceDefinition] as readonly ResourceDefinition[]) {
     const needed = [...parents, ...[...found.values()].flatMap(({ parent }) => parent ?? [])];
     const missing = needed.filter((name) => name.startsWith(`${definition.kind} `) && !found.has(name));
-    for (const name of new Set(missing)) {
-      const object = await readOrNote(api, definition, name, notes, signal);
-      if (object !== undefined) take(definition, object);
+    for (const node of new Set(missing)) {
+      const { namespace, name } = splitNode(node);
+      const object = await unlessForbidden(api.get(resourceOf(definition), { namespace, name }, signal));
+      if (object instanceof KubeError) unread.push(node);
+      else if (object !== undefined) take(definition, object);
     }
   }
-  return found;
-}
-
-async function readOrNote(
-  api: KubeApi,
-  definition: ResourceDefinition,
-  node: NodeName,
-  notes: string[],
-  signal: AbortSignal,
-): Promise<AnyObject | undefined> {
-  const { namespace, name } = splitNode(node);
-  const object = await unlessForbidden(api.get(resourceOf(definition), { namespace, name }, signal));
-  if (!(object instanceof KubeError)) return object;
-  notes.push(`${node} may not be read by you (get ${definition.plural}): what depends on it is shown as waiting`);
-  return undefined;
+  return { live: found, unread };
 }
 
 /** The ConfigMaps with schema sources, those in the manifests before those in the cluster. */
