@@ -10,15 +10,19 @@ import { sessionFor } from './server.ts';
 const URI = 'https://server.example.com:8443';
 const { signal } = new AbortController();
 
-/** A namespace with users of cluster `orders`; those that are bound have a Secret. */
-async function aNamespace(users: Readonly<Record<string, boolean>>, reason = 'LoginWorks') {
+/** A namespace with users of cluster `orders`; those that are bound have a Secret. `places`: the namespace of a user's cluster. */
+async function aNamespace(
+  users: Readonly<Record<string, boolean>>,
+  reason = 'LoginWorks',
+  places: Readonly<Record<string, string>> = {},
+) {
   const clock = virtualClock();
   const random = createSeededRandom(1);
   const kube = new FakeKube({ now: clock.now, random, statusDefaults: { databaseusers: { observedGeneration: -1 } } });
   for (const [name, bound] of Object.entries(users)) {
     const { metadata } = await kube.create(DATABASE_USERS, 'shop', {
       metadata: { name },
-      spec: { clusterRef: { name: 'orders' } },
+      spec: { clusterRef: { name: 'orders', namespace: places[name] } },
     });
     if (!bound) continue;
     const { resourceVersion } = metadata;
@@ -83,5 +87,22 @@ describe('sessionFor()', () => {
     const two = await aNamespace({ app: true, report: true, late: false });
     await expect(two.sign()).rejects.toThrow('Say with --user which');
     await expect(two.sign({ user: 'late' })).rejects.toThrow('(those that have: app, report)');
+  });
+
+  it('signs in as a user here of a cluster in another namespace', async () => {
+    const { sign, asked } = await aNamespace({ app: true }, 'LoginWorks', { app: 'platform' });
+    await expect(sign()).rejects.toThrow('Nobody listens');
+    expect(asked).toHaveLength(1);
+    const suspended = await aNamespace({ app: true }, 'ClusterSuspended', { app: 'platform' });
+    await expect(suspended.sign()).rejects.toThrow('resume databasecluster/orders --namespace platform');
+  });
+
+  it('takes the cluster here if there are several of that name, unless the user is named', async () => {
+    const { sign, asked } = await aNamespace({ app: true, far: true }, 'LoginWorks', { far: 'platform' });
+    await expect(sign()).rejects.toThrow('Nobody listens');
+    await expect(sign({ user: 'far' })).rejects.toThrow('Nobody listens');
+    expect(asked).toHaveLength(2);
+    const elsewhere = await aNamespace({ app: true, far: true }, 'LoginWorks', { app: 'till', far: 'platform' });
+    await expect(elsewhere.sign()).rejects.toThrow('Say with --user which');
   });
 });

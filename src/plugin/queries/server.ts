@@ -13,15 +13,15 @@ import { CLUSTER_SUSPENDED } from '../../kinds/server/access.ts';
 import type { KubeApi } from '../../kube/api.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import { parseSpec, parseStatus } from '../../kube/definition.ts';
-import { objectKey } from '../../kube/object.ts';
+import { type ObjectKey, objectKey, splitKey } from '../../kube/object.ts';
 import { itemOf } from '../item.ts';
 import { commandFor } from '../kinds.ts';
-import { nodeName } from '../node-name.ts';
+import { splitNode } from '../node-name.ts';
 import { readSpace, type SpaceDependencies } from '../space.ts';
 
 export interface ServerTarget {
   readonly namespace: string;
-  /** Name of the DatabaseCluster, in the same namespace as the user. */
+  /** Name of the DatabaseCluster: the one in this namespace if it has users here, otherwise one in any. */
   readonly cluster: string;
   /** Name of the DatabaseUser; undefined: the cluster's only Ready one. */
   readonly user: string | undefined;
@@ -38,14 +38,14 @@ export async function sessionFor(
   signal: AbortSignal,
 ): Promise<Session> {
   const { api, clock, random, transport } = dependencies;
-  const secretName = await connectionSecret(api, target, signal);
+  const { secretName, clusterKey } = await connectionOf(api, target, signal);
   const secret = await readSecret(api, target.namespace, secretName, signal);
   const value = (key: string) => secret?.data.get(key);
   const username = value('username');
   const baseURL = target.server ?? value('uri');
   if (username === undefined || baseURL === undefined)
     throw new Error(`Secret "${secretName}" in namespace "${target.namespace}" does not exist, or is incomplete`);
-  const ca = await caFor(api, target, signal);
+  const ca = await caFor(api, clusterKey, signal);
   const client = new ServerClient({
     baseURL,
     clock,
@@ -82,16 +82,22 @@ function withHelp(error: unknown, baseURL: string, { server }: ServerTarget): un
   return new Error(`${error.message}\n${help}`, { cause: error });
 }
 
-async function connectionSecret(api: KubeApi, target: ServerTarget, signal: AbortSignal) {
+/** The Secret of the user to sign in as, and its cluster. */
+async function connectionOf(api: KubeApi, target: ServerTarget, signal: AbortSignal) {
   const { namespace, cluster, user, reach } = target;
   const { items } = await api.list(DATABASE_USERS, { namespace }, signal);
-  const parent = nodeName(databaseClusterDefinition.kind, objectKey(namespace, cluster));
-  const users = items
-    .map((object) => ({
-      item: itemOf(databaseUserDefinition, object),
-      status: parseStatus(databaseUserDefinition, object.status),
-    }))
-    .filter(({ item }) => item.parent === parent);
+  const named = items
+    .map((object) => {
+      const item = itemOf(databaseUserDefinition, object);
+      return {
+        item,
+        status: parseStatus(databaseUserDefinition, object.status),
+        clusterKey: splitNode(item.parent ?? '').key,
+      };
+    })
+    .filter(({ clusterKey }) => splitKey(clusterKey).name === cluster);
+  const here = named.filter(({ clusterKey }) => clusterKey === objectKey(namespace, cluster));
+  const users = user === undefined && here.length > 0 ? here : named;
   const bound = users.filter(({ status }) => status.binding !== undefined);
   if (bound.length === 0) {
     const known = users.map(({ item }) => item.metadata.name).join(', ');
@@ -113,24 +119,21 @@ async function connectionSecret(api: KubeApi, target: ServerTarget, signal: Abor
     );
   if (findStatusCondition(found.status.conditions, 'Ready')?.reason === CLUSTER_SUSPENDED) {
     const { kind } = databaseClusterDefinition;
-    const resume = commandFor('resume', { kind, metadata: { name: cluster, namespace } }, target);
+    const resume = commandFor('resume', { kind, metadata: splitKey(found.clusterKey) }, target);
     throw new Error(`DatabaseCluster "${cluster}" is suspended: ${resume}`);
   }
-  return found.status.binding.name;
+  return { secretName: found.status.binding.name, clusterKey: found.clusterKey };
 }
 
 /** The CA bundle of the cluster's space; undefined if the caller may not read these objects. */
-async function caFor(
-  api: KubeApi,
-  { namespace, cluster }: ServerTarget,
-  signal: AbortSignal,
-): Promise<string | undefined> {
+async function caFor(api: KubeApi, clusterKey: ObjectKey, signal: AbortSignal): Promise<string | undefined> {
   try {
-    const object = await api.get(DATABASE_CLUSTERS, { namespace, name: cluster }, signal);
+    const ref = splitKey(clusterKey);
+    const object = await api.get(DATABASE_CLUSTERS, ref, signal);
     const parsed = parseSpec(databaseClusterDefinition, object?.spec);
     if (!parsed.ok) return undefined;
     const { spaceRef } = parsed.spec;
-    return caOf(await readSpace(api, { namespace: spaceRef.namespace ?? namespace, name: spaceRef.name }, signal));
+    return caOf(await readSpace(api, { namespace: spaceRef.namespace ?? ref.namespace, name: spaceRef.name }, signal));
   } catch {
     return undefined;
   }
