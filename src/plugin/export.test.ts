@@ -86,6 +86,23 @@ describe('exportText()', () => {
     expect(loadAll(text).filter(Boolean)).toHaveLength(1);
   });
 
+  it('says which object names a cluster that is not its own, if only those without one are asked for', () => {
+    const spec = { spaceRef: { name: 'production', namespace: 'platform' }, clusterID: 'old_reports' };
+    const claimant = anItem('DatabaseCluster', 'shop/claimant', { spec });
+    const unmanaged = { ...options, unmanagedOnly: true };
+    expect(exportText([cluster], [claimant], unmanaged)).toBe(
+      '# Left out, as an object names it and is not in charge of it: cluster "old_reports", DatabaseCluster shop/claimant\n',
+    );
+    const owner = anItem('DatabaseCluster', 'shop/owner', { spec, status: { clusterID: 'old_reports' } });
+    for (const objects of [
+      [claimant, owner],
+      [owner, claimant],
+    ]) {
+      expect(exportText([cluster], objects, unmanaged)).toMatch(/^# Nothing/);
+      expect(exported([cluster], objects, options)).toMatchObject([{ metadata: { name: 'owner' } }]);
+    }
+  });
+
   it('says that a cluster whose id no object can name is left out, and not that there is none', () => {
     const odd = { ...cluster, id: 'Odd\nkind: Secret' };
     const text = exportText([odd, cluster], [], options);

@@ -30,7 +30,9 @@ const ABOUT = `Clusters without an object are only observed: applying this chang
 
 /** Manifests for the space's clusters: as declared if an object stands for them, otherwise to adopt them. No secrets. */
 export function exportText(clusters: readonly Cluster[], objects: readonly Item[], options: ExportOptions): string {
-  const owners = new Map(objects.map((item) => [idOf(item), item]));
+  // One that stands for a cluster takes the place of those that only want it.
+  const ownersLast = objects.toSorted((one, other) => Number(hasCluster(one)) - Number(hasCluster(other)));
+  const owners = new Map(ownersLast.map((item) => [idOf(item), item]));
   const names = new Set([...objects.map(({ metadata }) => metadata.name), ...(options.taken ?? [])]);
   const sorted = clusters.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const documents = sorted.flatMap((cluster) => {
@@ -40,8 +42,10 @@ export function exportText(clusters: readonly Cluster[], objects: readonly Item[
     return options.unmanagedOnly ? [] : [asDeclared(owner)];
   });
   const left = sorted
-    .filter(({ id }) => !owners.has(id) && !isPossible(id))
-    .map(({ id }) => `# Left out, as no object can name it: cluster ${printableCell(JSON.stringify(id))}\n`)
+    .flatMap(({ id }) => {
+      const why = whyLeftOut(id, owners.get(id), options);
+      return why === undefined ? [] : [`# Left out, as ${why}\n`];
+    })
     .join('');
   if (clusters.length === 0) return '# Nothing: the space has no clusters.\n';
   if (documents.length === 0) return left === '' ? '# Nothing: every cluster of the space has an object.\n' : left;
@@ -49,6 +53,13 @@ export function exportText(clusters: readonly Cluster[], objects: readonly Item[
   const how = { schema: AS_KUBECTL, lineWidth: 120, noRefs: true };
   const manifests = documents.map((each) => `---\n${dump(each, how)}`).join('');
   return `# Every cluster of the space${which} ${ABOUT}${left}${manifests}`;
+}
+
+function whyLeftOut(id: string, owner: Item | undefined, { unmanagedOnly }: ExportOptions): string | undefined {
+  const cluster = `cluster ${printableCell(JSON.stringify(id))}`;
+  if (owner === undefined) return isPossible(id) ? undefined : `no object can name it: ${cluster}`;
+  if (!unmanagedOnly || hasCluster(owner)) return undefined;
+  return `an object names it and is not in charge of it: ${cluster}, ${nameOf(owner)}`;
 }
 
 /** The clusters of all DatabaseSpaces that name the place: the operator counts these too. */
@@ -62,6 +73,11 @@ export function clustersAt(place: Place, spaces: readonly Item[], clusters: read
       .map(nameOf),
   );
   return clusters.filter(({ parent }) => parent !== undefined && names.has(parent));
+}
+
+/** Reports whether the object stands for a cluster, and does not only want one. */
+function hasCluster({ status }: Item): boolean {
+  return status['clusterID'] !== undefined;
 }
 
 /** The id of the cluster that the object stands for or wants. */

@@ -189,7 +189,7 @@ describe('statusText()', () => {
   it('lists clusters of the cloud that nobody manages', () => {
     const status = { unmanagedClusters: [{ clusterID: 'legacy' }, { clusterID: 'test-7' }] };
     const text = show([anItem('DatabaseSpace', 'shop/production', { status })]).join('\n');
-    expect(text).toContain('the cloud has 2 more that have no object: legacy, test-7');
+    expect(text).toContain('the cloud has 2 more that no object stands for: legacy, test-7');
   });
 
   it('names the namespace if there is nothing in it, and says whether it exists', () => {

@@ -116,5 +116,5 @@ function unmanagedOf(item: Item): readonly string[] {
   const found = item.status['unmanagedClusters'];
   if (!Array.isArray(found) || found.length === 0) return [];
   const ids = found.map((each) => (isRecord(each) ? String(each['clusterID']) : '')).join(', ');
-  return [`${nameOf(item)}: the cloud has ${found.length} more that have no object: ${ids}`];
+  return [`${nameOf(item)}: the cloud has ${found.length} more that no object stands for: ${ids}`];
 }
