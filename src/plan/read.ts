@@ -12,6 +12,7 @@ import { definitionOf, resourceOf } from '../plugin/kinds.ts';
 import { type NodeName, nodeName, splitNode } from '../plugin/node-name.ts';
 import { dryRun } from './dry-run.ts';
 import { type Document, keyIn, type Manifest, manifestsOf, oursIn, type Problem } from './manifests.ts';
+import { areShared, readNamespaces } from './namespaces.ts';
 import type { PlannedObject } from './objects.ts';
 import { sourcesOf } from './schemas.ts';
 import { readSecrets, type SeenSecrets } from './secrets.ts';
@@ -78,12 +79,12 @@ async function becoming(
     const next = given.deleted.has(name) ? undefined : (wanted.get(name) ?? object);
     return [{ definition, key, live: object, wanted: next }];
   });
-  if (objects.some(({ live: object }) => isShared(object)))
+  if (areShared(objects))
     notes.push('Objects in other namespaces that a space or cluster here admits were not looked at');
   const configMaps = await configMapsFor(api, given, objects, notes, signal);
   const secrets = await readSecrets(api, given, objects, notes, signal);
-  const namespacesRead = await namespacesOf(api, given, objects, notes, signal);
-  return { objects, unread, configMaps, secrets, namespaces: namespacesRead, problems, notes };
+  const namespaces = await readNamespaces(api, given, objects, notes, signal);
+  return { objects, unread, configMaps, secrets, namespaces, problems, notes };
 }
 
 /** What the manifests make of the existing objects, by name. */
@@ -142,51 +143,6 @@ function appliedOf(ours: readonly Document[], defaultNamespace: string) {
   }
   return { applied, twice };
 }
-
-/** Reports whether objects of other namespaces may be on it. */
-function isShared(object: AnyObject | undefined): boolean {
-  return (admitted(object) ?? 'Same') !== 'Same';
-}
-
-/** Reports whether the labels of namespaces decide that. */
-function selectsNamespaces(object: AnyObject | undefined): boolean {
-  return admitted(object) === 'Selector';
-}
-
-function admitted(object: AnyObject | undefined): string | undefined {
-  const spec = (object?.spec ?? {}) as { readonly allowedNamespaces?: { readonly from?: string } };
-  return spec.allowedNamespaces?.from;
-}
-
-/** The namespaces as the files make them, with the label that the API server gives to each. */
-async function namespacesOf(
-  api: KubeApi,
-  { documents }: Pick<Given, 'documents'>,
-  objects: readonly PlannedObject[],
-  notes: string[],
-  signal: AbortSignal,
-): Promise<readonly AnyObject[]> {
-  const found: AnyObject[] = [];
-  const isAsked = objects.some(({ live, wanted }) => [live, wanted].some(selectsNamespaces));
-  for (const name of new Set(objects.map(({ key }) => splitKey(key).namespace))) {
-    const namespace = await unlessForbidden(api.get(NAMESPACES, { name }, signal));
-    if (namespace instanceof KubeError) {
-      if (isAsked)
-        notes.push(`You may not read namespace ${name} (get namespaces): it is not known whether a selector admits it`);
-      continue;
-    }
-    const written = documents.find(
-      ({ manifest: { kind, metadata } }) => kind === NAMESPACES.kind && metadata.name === name,
-    );
-    if (namespace === undefined && written === undefined) continue;
-    const { metadata = { name, uid: '', resourceVersion: '' } } = namespace ?? {};
-    const labels = { [NAME_LABEL]: name, ...metadata.labels, ...written?.manifest.metadata.labels };
-    found.push({ metadata: { ...metadata, labels } });
-  }
-  return found;
-}
-
-const NAME_LABEL = 'kubernetes.io/metadata.name';
 
 interface Live {
   readonly object: AnyObject;
