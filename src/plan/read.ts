@@ -14,7 +14,7 @@ import { dryRun } from './dry-run.ts';
 import { type Document, keyIn, type Manifest, manifestsOf, oursIn, type Problem } from './manifests.ts';
 import { areShared, readNamespaces } from './namespaces.ts';
 import type { PlannedObject } from './objects.ts';
-import { sourcesOf } from './schemas.ts';
+import { sourcesOf, unreadConfigMap, withUnreadApplied } from './schemas.ts';
 import { readSecrets, type SeenSecrets } from './secrets.ts';
 
 export interface ReadResult {
@@ -81,10 +81,24 @@ async function becoming(
   });
   if (areShared(objects))
     notes.push('Objects in other namespaces that a space or cluster here admits were not looked at');
-  const configMaps = await configMapsFor(api, given, objects, notes, signal);
+  const maps = await configMapsFor(api, given, objects, signal);
+  notes.push(
+    ...maps.unread.map(
+      (key) =>
+        `ConfigMap ${key} may not be read by you (get configmaps): this plan assumes that it exists, and is as it was applied`,
+    ),
+  );
   const secrets = await readSecrets(api, given, objects, notes, signal);
   const namespaces = await readNamespaces(api, given, objects, notes, signal);
-  return { objects, unread, configMaps, secrets, namespaces, problems, notes };
+  return {
+    objects: objects.map((object) => withUnreadApplied(object, maps.unread)),
+    unread,
+    configMaps: maps.configMaps,
+    secrets,
+    namespaces,
+    problems,
+    notes,
+  };
 }
 
 /** What the manifests make of the existing objects, by name. */
@@ -208,32 +222,24 @@ async function configMapsFor(
   api: KubeApi,
   given: { readonly namespace: string; readonly documents: readonly Document[] },
   objects: readonly PlannedObject[],
-  notes: string[],
   signal: AbortSignal,
-): Promise<readonly AnyObject[]> {
+) {
   const written = manifestsOf(CONFIG_MAPS, given);
-  const maps: AnyObject[] = [];
+  const configMaps: AnyObject[] = [];
+  const unread: ObjectKey[] = [];
   for (const key of sourcesOf(objects)) {
     const manifest = written.get(key);
-    const map = manifest === undefined ? await readConfigMap(api, key, notes, signal) : asConfigMap(key, manifest);
-    if (map !== undefined) maps.push(map);
+    const map =
+      manifest === undefined
+        ? await unlessForbidden(api.get(CONFIG_MAPS, splitKey(key), signal))
+        : asConfigMap(key, manifest);
+    if (map instanceof KubeError) unread.push(key);
+    if (map !== undefined) configMaps.push(map instanceof KubeError ? unreadConfigMap(key, objects) : map);
   }
-  return maps;
+  return { configMaps, unread };
 }
 
 function asConfigMap(key: ObjectKey, { metadata, data = {} }: Manifest): AnyObject {
   const whole = { ...metadata, ...splitKey(key), uid: '', resourceVersion: '' };
   return { metadata: whole, data } as AnyObject;
-}
-
-async function readConfigMap(
-  api: KubeApi,
-  key: ObjectKey,
-  notes: string[],
-  signal: AbortSignal,
-): Promise<AnyObject | undefined> {
-  const map = await unlessForbidden(api.get(CONFIG_MAPS, splitKey(key), signal));
-  if (!(map instanceof KubeError)) return map;
-  notes.push(`ConfigMap ${key} may not be read by you (get configmaps): the schema from it is shown as missing`);
-  return undefined;
 }

@@ -1,9 +1,10 @@
 import type { Clock } from '../base/clock.ts';
+import { recordOf } from '../base/is-record.ts';
 import { ServerClient } from '../database/client.ts';
 import { hashOf, schemaDigest } from '../kinds/database/sources/schema-digest.ts';
 import type { Login } from '../kinds/secrets.ts';
 import type { AnyObject } from '../kube/api.ts';
-import { keyOf, type ObjectKey, objectKey } from '../kube/object.ts';
+import { keyOf, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { loneServer } from '../simulator/lone-server.ts';
 import type { SavedDatabase } from '../simulator/saved-state.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
@@ -32,6 +33,37 @@ export function sourcesOf(objects: readonly PlannedObject[]): ReadonlySet<Object
       ),
     ),
   );
+}
+
+/** The text of each source in a ConfigMap that may not be read. It has to be one that the copy of the server accepts. */
+const UNREAD = 'define entity unread;';
+
+/** Takes the place of a ConfigMap that may not be read, with all keys that the databases name. */
+export function unreadConfigMap(key: ObjectKey, objects: readonly PlannedObject[]): AnyObject {
+  const refs = databasesOf(objects).flatMap(({ metadata, spec, next }) =>
+    [spec, next].flatMap(({ schema = [] }) =>
+      schema.flatMap(({ configMapKeyRef: ref }) =>
+        ref !== undefined && objectKey(metadata.namespace ?? '', ref.name) === key ? [ref.key] : [],
+      ),
+    ),
+  );
+  const metadata = { ...splitKey(key), uid: '', resourceVersion: '' };
+  return { metadata, data: Object.fromEntries(refs.map((name) => [name, UNREAD])) } as AnyObject;
+}
+
+/** The object as if that text had been applied, so that the sources in these ConfigMaps count as unchanged. */
+export function withUnreadApplied(object: PlannedObject, unread: readonly ObjectKey[]): PlannedObject {
+  const [database] = databasesOf([object]);
+  const { live, key } = object;
+  if (database === undefined || live === undefined) return object;
+  const { namespace } = splitKey(key);
+  const appliedSchema = database.status.appliedSchema?.map((applied) => {
+    const [, name = ''] = applied.source.split('/');
+    const isUnread = applied.source.startsWith('configmap/') && unread.includes(objectKey(namespace, name));
+    return isUnread ? { ...applied, hash: hashOf(UNREAD) } : applied;
+  });
+  const status = { ...recordOf(live.status), ...(appliedSchema === undefined ? {} : { appliedSchema }) };
+  return { ...object, live: { ...live, status } };
 }
 
 /** Makes them on a separate server, since that of a suspended cluster does not answer. */
