@@ -15,6 +15,8 @@ const WHOLE: Specs = {
   'DatabaseUser app': ON_ORDERS,
   'Database orders': { ...ON_ORDERS, deletionPolicy: 'Delete', schema: [{ inline: 'define entity order;' }] },
 };
+const RENAMED = { ...ON_ORDERS, connectionSecret: { name: 'login' } };
+const CLONE = { spaceRef: CLUSTER_SPEC.spaceRef, cloneFrom: { clusterRef: { name: 'orders' } } };
 const SUSPENDED: Specs = { ...WHOLE, 'DatabaseCluster orders': { ...CLUSTER_SPEC, state: 'Suspended' } };
 
 /** The plan for all objects, and the plan of somebody who may not read some. Both as steps and ends of those that they may read. */
@@ -51,7 +53,9 @@ describe('a plan of somebody who may not read the cluster', () => {
       { ...WHOLE, 'Database orders': { ...ON_ORDERS, schema: [{ inline: 'define entity sale;' }] } },
       [],
     ],
+    ['a Secret is renamed', WHOLE, { ...WHOLE, 'DatabaseUser app': RENAMED }, []],
     ['it is suspended', SUSPENDED, SUSPENDED, []],
+    ['what is on a suspended one is deleted', SUSPENDED, SUSPENDED, ['DatabaseUser app', 'Database orders']],
   ])('is the same if %s', async (_, specs, wanted, deleted) => {
     const { whole, partial, notes, names } = await twoPlans(specs, [SPACE_NAME, CLUSTER_NAME], wanted, deleted);
     expect(partial).toEqual(whole);
@@ -75,6 +79,8 @@ describe('a plan of somebody who may not read the space', () => {
   it.each<[string, Specs, readonly string[]]>([
     ['nothing changes', WHOLE, []],
     ['the cluster is deleted', WHOLE, ['DatabaseCluster orders']],
+    ['it gets another id', { ...WHOLE, 'DatabaseCluster orders': { ...CLUSTER_SPEC, clusterID: 'sales' } }, []],
+    ['it is cloned', { ...WHOLE, 'DatabaseCluster copy': CLONE }, []],
     ['it grows', { ...WHOLE, 'DatabaseCluster orders': { ...CLUSTER_SPEC, storageSizeGB: 300 } }, []],
     [
       'another one is created',
