@@ -30,7 +30,10 @@ export class EventsTold {
   /** Must be called after each effect, as each change counts. */
   *tooMany(): Iterable<string> {
     const { view, kube } = this.#world;
-    for (const resource of KINDS) for (const object of view.objects(resource)) this.#look(object);
+    const objects = KINDS.flatMap((resource) => view.objects(resource));
+    for (const object of objects) this.#look(object);
+    // What an object said last, right before it went, may not have been seen.
+    const uids = new Set(objects.map(({ metadata }) => metadata.uid));
     const told = new Map<string, number>();
     for (const event of kube.all(EVENTS)) {
       const { regarding, reason, series } = event as unknown as Event;
@@ -39,7 +42,7 @@ export class EventsTold {
       told.set(name, count);
       // Other Events do not report Ready.
       const times = this.#ready.get(regarding.uid)?.times.get(reason);
-      if (times !== undefined && count > times)
+      if (times !== undefined && count > times && uids.has(regarding.uid))
         yield `${count} Events report that ${regarding.name} is ${reason}, which it became ${times} times`;
     }
   }
