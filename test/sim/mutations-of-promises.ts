@@ -97,7 +97,7 @@ export const OF_PROMISES: readonly Mutation[] = [
   {
     name: 'any-cluster-since',
     about: 'A different cluster that others made at the same time is treated as the one that was asked for',
-    changes: [[EXISTENCE, 'return fixed.every(([asked, found]) =>', 'return fixed.some(([asked, found]) =>']],
+    changes: [[EXISTENCE, 'return properties.every(([asked, found]) =>', 'return properties.some(([asked, found]) =>']],
     hunt: ['race-for-id'],
   },
   {

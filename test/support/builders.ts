@@ -75,8 +75,8 @@ export class ClusterBuilder {
   }
 
   /** The status records that deploying (or cloning) it was begun. */
-  announced(type: 'Deploy' | 'Clone' = 'Deploy', target = 'orders'): ClusterBuilder {
-    return this.withStatus({ operation: { type, target, startedAt: CREATED_AT } });
+  announced(type: 'Deploy' | 'Clone' = 'Deploy', target = 'orders', generation?: number): ClusterBuilder {
+    return this.withStatus({ operation: { type, target, startedAt: CREATED_AT, generation } });
   }
 
   withCondition(

@@ -55,6 +55,7 @@ export const status = z
         target: z.string().describe('Id of the cluster that the call is about.'),
         startedAt: timestamp().describe('When the call was about to be made.'),
         by: z.string().optional().describe('The process that recorded this.'),
+        generation: z.int().optional().describe('The metadata.generation of the spec that the call was made from.'),
       })
       .optional()
       .describe('A call that must not happen twice, recorded before it is made.'),

@@ -101,9 +101,11 @@ function writeDown(
   message: string,
   nowMs: number,
 ): ClusterDecision {
-  const { createdAt } = subject.status;
-  const operation = { type, target: desiredID(subject), startedAt: new Date(nowMs).toISOString(), by: seen.self };
-  const announced = withoutLogin({ ...subject, status: { ...subject.status, operation } });
+  const { metadata, status } = subject;
+  const { createdAt } = status;
+  const startedAt = new Date(nowMs).toISOString();
+  const operation = { type, target: desiredID(subject), startedAt, by: seen.self, generation: metadata.generation };
+  const announced = withoutLogin({ ...subject, status: { ...status, operation } });
   const isNoNews = createdAt === undefined && isTriedAgain(subject);
   return {
     hold: true,

@@ -30,11 +30,13 @@ const notShown = anObservation().missing().with({ absence });
 
 const cases: readonly Case[] = [
   {
-    name: 'records a deploy before it is made',
-    given: aCluster(),
+    name: 'records a deploy before it is made, and for which spec',
+    given: aCluster().generation(3),
     seen: anObservation().missing(),
     thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
-    status: { operation: { type: 'Deploy', target: 'orders', startedAt: new Date(NOW_MS).toISOString() } },
+    status: {
+      operation: { type: 'Deploy', target: 'orders', startedAt: new Date(NOW_MS).toISOString(), generation: 3 },
+    },
   },
   {
     name: 'deploys what was recorded',
@@ -223,6 +225,27 @@ const cases: readonly Case[] = [
       thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [] },
     }),
   ),
+  ...[{ machineType: 'c2d-highcpu-8' }, { storageSizeGB: 200 }].flatMap((other): readonly Case[] => [
+    {
+      name: `treats no cluster as its own that is unlike what was asked for, and the spec has not changed since: ${JSON.stringify(other)}`,
+      given: aCluster().announced('Deploy', 'orders', 3).generation(3),
+      seen: foreign.cluster(other),
+      thus: { ready: 'False ClusterIDInUse', summary: 'Stalled', steps: [] },
+      status: { operation: null },
+    },
+    {
+      name: `treats a cluster as its own that may be as an earlier spec said: ${JSON.stringify(other)}`,
+      given: aCluster().announced('Deploy', 'orders', 3).generation(4),
+      seen: foreign.cluster(other),
+      thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    },
+    {
+      name: `treats a cluster as its own if an earlier version has not recorded which spec it asked for: ${JSON.stringify(other)}`,
+      given: aCluster().announced(),
+      seen: foreign.cluster(other),
+      thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    },
+  ]),
   {
     name: 'leaves a foreign cluster alone',
     given: aCluster(),

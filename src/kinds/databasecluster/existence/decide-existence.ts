@@ -125,7 +125,7 @@ export function acceptedBackup({ spec, status }: ClusterSubject) {
  * that one.
  */
 export function isFromOperation(
-  { spec, status }: ClusterSubject,
+  { metadata, spec, status }: ClusterSubject,
   { cluster, mayLandUntilMs, createdByCall }: SpaceSeen,
 ): boolean {
   const { operation } = status;
@@ -134,14 +134,18 @@ export function isFromOperation(
   if (cluster.createdAt !== undefined && cluster.createdAt < Date.parse(operation.startedAt) - CLOCK_SKEW_MS)
     return false;
   if (operation.type === 'Clone') return true;
-  const fixed: readonly (readonly [unknown, unknown])[] = [
+  // What can change may have been asked for as an earlier spec said.
+  const isAsAsked = operation.generation !== undefined && operation.generation === metadata.generation;
+  const properties: readonly (readonly [unknown, unknown])[] = [
     [spec.provider, cluster.provider],
     [spec.region, cluster.region],
     [spec.serverCount, cluster.serverCount],
     [spec.isFree, cluster.isFree],
     [spec.version === 'latest' ? undefined : spec.version, cluster.version],
+    [isAsAsked ? spec.machineType : undefined, cluster.machineType],
+    [isAsAsked ? spec.storageSizeGB : undefined, cluster.storageSizeGB],
   ];
-  return fixed.every(([asked, found]) => asked === undefined || found === undefined || asked === found);
+  return properties.every(([asked, found]) => asked === undefined || found === undefined || asked === found);
 }
 
 function replaced(subject: ClusterSubject, seen: SpaceSeen, cluster: Cluster): ClusterDecision {
