@@ -13,7 +13,7 @@ export const OTHERS: readonly Scenario[] = [
     act: async (world) => {
       await world.people.createCluster();
       // If it were equal in everything that was asked for, it could not be told from ours after a lost answer.
-      world.others((simulator) => simulator.deployForeign({ id: 'orders', region: 'europe-west1' }));
+      world.others((simulator) => simulator.deployForeign({ id: 'orders', version: '3.5.0', storageSizeGB: 200 }));
     },
     ends: ({ view }) => view.ready() === 'False ClusterIDInUse',
   },
