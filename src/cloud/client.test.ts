@@ -145,13 +145,19 @@ const NONSENSE: readonly (readonly [string, Exclude<ScriptedAnswer, Error>])[] =
   ['invalid UTF-8', { status: 200, chunks: [Buffer.from([0x22, 0xff, 0x22])] }],
 ];
 
-test.each(CASES.flatMap((one) => NONSENSE.map(([what, answer]) => ({ ...one, what, given: answer }))))(
-  'CloudClient.$name() reports $what in place of an answer',
-  async ({ name, run, given }) => {
-    const error = await errorOf(run(aClient(() => given).client));
-    expect(error).toMatchObject({ kind: 'badAnswer', status: 200, operation: name, effectUnknown: true });
-  },
-);
+test.each(
+  CASES.flatMap((one) => NONSENSE.map(([what, answer]) => ({ ...one, what, given: answer }))).filter(
+    ({ name, what }) => name !== 'list' || what !== 'null',
+  ),
+)('CloudClient.$name() reports $what in place of an answer', async ({ name, run, given }) => {
+  const error = await errorOf(run(aClient(() => given).client));
+  expect(error).toMatchObject({ kind: 'badAnswer', status: 200, operation: name, effectUnknown: true });
+});
+
+test('CloudClient.list() reads null, as some servers write a List without clusters', async () => {
+  const { client } = aClient(() => ({ status: 200, body: 'null' }));
+  expect(await client.list()).toEqual([]);
+});
 
 test('CloudClient.list() refuses a List of millions of clusters, even if it is otherwise not large', async () => {
   const { client } = aClient(() => ({ status: 200, body: `[${'{"id":"a"},'.repeat(100_000)}{"id":"a"}]` }));

@@ -56,6 +56,8 @@ export async function readSplitJson<T>(
 
 function checkOuter(outer: unknown, member: string | undefined): void {
   if (member === undefined) {
+    // Some servers write an array without elements so.
+    if (outer === null) return;
     if (!Array.isArray(outer) || outer.length > 0) throw new BadAnswer(`the answer is not an array${insteadOf(outer)}`);
     return;
   }
@@ -71,7 +73,7 @@ const WRAPPERS = ['items', 'data', 'clusters', 'results', 'content', 'value'];
 
 /** What is there instead of an array, worded to continue a sentence. */
 function insteadOf(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return `, but ${value === null ? 'null' : `a ${typeof value}`}`;
+  if (typeof value !== 'object' || value === null) return `, but a ${typeof value}`;
   const wrapper = WRAPPERS.find((name) => Object.hasOwn(value, name));
   return `, but an object${wrapper === undefined ? '' : ` with "${wrapper}"`}`;
 }
