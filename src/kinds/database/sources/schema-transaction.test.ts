@@ -39,6 +39,24 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     expect(bench.ready()).toBe('True DatabaseReady');
   });
 
+  it.each([408, 409, 423])(
+    'is tried again, and says so, if the server answers %i while the lock is held',
+    async (status) => {
+      const bench = await readyBench({ dialect });
+      bench.cluster.simulator.faults.add({
+        match: { operation: 'openTransaction' },
+        effect: 'errorBefore',
+        status,
+        times: 1,
+      });
+      await bench.edit(SOURCES);
+      expect(await bench.pass()).toMatchObject({ next: 'failed', failure: { lasting: 'transient' } });
+      expect(bench.ready()).toBe('Unknown SchemaLocked');
+      await bench.settle();
+      expect(bench.ready()).toBe('True DatabaseReady');
+    },
+  );
+
   it('that is committed without an answer is looked for, and the sources are in the schema only once', async () => {
     for (const restarts of [false, true]) {
       const bench = await readyBench({ dialect });

@@ -69,12 +69,17 @@ async function open(work: Work): Promise<string> {
     );
     return transactionId;
   } catch (error) {
-    if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
+    if (!(error instanceof ApiError) || !maySayLocked(error)) throw error;
     // Servers give the same answer if the database does not exist.
     if (!(await existsByGet(work))) throw error;
     const message = `The schema lock of database "${name}" is held by another transaction: Mooring waited for it, and tries again. A transaction of its own that was cut short ends within ${TRANSACTION_MS / 60_000} minutes. If this persists, end what else changes the schema. ${error.message}`;
     throw new TransientError('SchemaLocked', message, { cause: error });
   }
+}
+
+/** What a server answers if the lock is not free in time is not documented. */
+function maySayLocked({ kind, status }: ApiError): boolean {
+  return kind === 'invalid' || kind === 'conflict' || status === 408;
 }
 
 /** A transaction that is gone counts as closed. One that cannot be closed ends by itself: only time is lost. */
