@@ -76,7 +76,7 @@ async function create(work: Work, keep: (facts: DatabaseStatusPatch) => void): P
     if (!isMade) return { operation: null };
   } catch (error) {
     if (!ours && attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
-    if (!(error instanceof ApiError) || error.kind !== 'invalid') throw error;
+    if (!(error instanceof ApiError) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error;
     // Refused because it exists: by an earlier attempt, if there may have been one.
     if (await existsByGet(work)) return {};
     if (attempts.doneAtMs(subject.key, operation) !== undefined)

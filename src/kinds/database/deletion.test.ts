@@ -98,6 +98,17 @@ describe.each(DIALECTS)('In dialect %s, deleting a Database', (dialect) => {
     expect(bench.databases()).toEqual([]);
   });
 
+  it('takes 409 for transactions that are open, too', async () => {
+    const bench = await readyBench({ dialect, database: deletable });
+    const match = { operation: 'deleteDatabase' };
+    bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status: 409, times: 1 });
+    bench.remove();
+    expect(await bench.settle()).toMatchObject({ next: 'failed', failure: { lasting: 'transient' } });
+    expect(bench.ready()).toBe('Unknown DatabaseInUse');
+    await bench.until('gone');
+    expect(bench.databases()).toEqual([]);
+  });
+
   it('does not go because a single look does not find a database that is in use', async () => {
     const bench = await readyBench({ dialect, database: deletable });
     const close = await (await bench.outsider()).open('write');

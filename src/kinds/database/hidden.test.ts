@@ -173,14 +173,19 @@ describe.each(DIALECTS)('In dialect %s, a database that the server shows late', 
   });
 });
 
-it('A database whose creation was not answered, and is then refused, may be there: that counts as a refusal only later', async () => {
-  const bench = await databaseBench({ dialect: 'document', database: SCHEMA });
-  const show = hideDatabases();
-  bench.cluster.simulator.faults.add({ match: { operation: 'createDatabase' }, effect: 'lostAnswer', times: 1 });
-  const said = await looks(bench, 15_000);
-  expect(said.at(-1)).toBe('Unknown CreatingDatabase');
-  expect(bench.condition('Ready')?.message).toContain('refuses to create it, perhaps because it is there');
-  expect(await looks(bench, 30_000)).toContain('False RefusedByServer');
-  show();
-  await bench.until('True DatabaseReady');
-});
+it.each([400, 409])(
+  'A database whose creation was not answered, and is then refused with %i, may be there: that counts as a refusal only later',
+  async (status) => {
+    const bench = await databaseBench({ dialect: 'document', database: SCHEMA });
+    const show = hideDatabases();
+    const match = { operation: 'createDatabase' };
+    bench.cluster.simulator.faults.add({ match, effect: 'lostAnswer', times: 1 });
+    bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status });
+    const said = await looks(bench, 15_000);
+    expect(said.at(-1)).toBe('Unknown CreatingDatabase');
+    expect(bench.condition('Ready')?.message).toContain('refuses to create it, perhaps because it is there');
+    expect(await looks(bench, 30_000)).toContain('False RefusedByServer');
+    show();
+    await bench.until('True DatabaseReady');
+  },
+);

@@ -30,13 +30,14 @@ export interface ServersOptions {
 
 /**
  * Reports whether `error`, thrown when the server was asked to delete or change something, means that it does not exist, and not that
- * it cannot be deleted now. Servers answer 400 for both, and a proxy before them may answer 404 to anything. So `isListed` decides: if
- * it were wrongly held to be gone, a deletion would leave it behind for good, and a change would be retried for ever without a word.
+ * it cannot be deleted now. Servers answer 400 for both, others may answer 409 to the latter, and a proxy before them may answer 404 to
+ * anything. So `isListed` decides: if it were wrongly held to be gone, a deletion would leave it behind for good, and a change would be
+ * retried for ever without a word.
  */
 export async function isAbsentFromServer(error: unknown, isListed: () => Promise<boolean>): Promise<boolean> {
-  if (!(error instanceof ApiError) || (error.kind !== 'notFound' && error.kind !== 'invalid')) throw error;
+  if (!(error instanceof ApiError) || !['notFound', 'invalid', 'conflict'].includes(error.kind)) throw error;
   if (!(await isListed())) return true;
-  if (error.kind === 'invalid') return false;
+  if (error.kind !== 'notFound') return false;
   const message = `${error.message}. But the server shows it, so something in front of the server may have answered: Mooring tries again. If this persists, check proxies on the way to the server`;
   throw new TransientError('NotFound', message, { cause: error });
 }
