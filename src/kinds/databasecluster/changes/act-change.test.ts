@@ -59,6 +59,19 @@ describe('A change of a DatabaseCluster', () => {
     expect(updates(bench)).toBe(2);
   });
 
+  it('is not asked for if the cluster shows it since the pass has looked at it', async () => {
+    const bench = await runningBench();
+    const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    const cluster = poller.get('orders') ?? expect.unreachable();
+    vi.spyOn(poller, 'follow').mockImplementationOnce(() => {
+      bench.simulator.changeCluster('orders', { storageSizeGB: 200 });
+      poller.learn('orders', { ...cluster, storageSizeGB: 200 }, bench.clock.monotonic());
+    });
+    await bench.edit({ storageSizeGB: 200 });
+    await bench.until('True Running');
+    expect(updates(bench)).toBe(0);
+  });
+
   it('undoes drift, and counts it', async () => {
     const bench = await runningBench();
     bench.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-8' });

@@ -38,6 +38,8 @@ async function correct(
   const { world, subject, connection } = work;
   if (!(await isAsDecidedOn(work, id))) return undefined;
   const cluster = connection.poller.get(id);
+  // A List that came after the pass had looked at the cluster may show that it was changed.
+  if (cluster !== undefined && !isStillToBeMade(changes, cluster)) return undefined;
   const isFromElsewhere = (now: Cluster) => isDrift(subject, { isOurChange: isOurDoing(world, subject, now) });
   const drift = cluster !== undefined && isFromElsewhere(cluster) ? differences(subject, cluster) : [];
   refuseAwaited(world, subject, asked(work, id, changes));
@@ -53,6 +55,13 @@ async function correct(
     if (fields.includes(difference.field)) world.onDriftCorrected(subject.key, difference);
   }
   return result;
+}
+
+/** Whether the cluster has nothing of what is asked for; only one at rest takes orders. */
+function isStillToBeMade({ status, storageSizeGB, machineType }: Asked, cluster: Cluster): boolean {
+  if (status !== undefined) return cluster.status === (status === 'suspended' ? 'running' : 'suspended');
+  const isShown = (asked: unknown, shown: unknown) => asked !== undefined && asked === shown;
+  return !isShown(storageSizeGB, cluster.storageSizeGB) && !isShown(machineType, cluster.machineType);
 }
 
 function isEffectUnknown(error: unknown): boolean {
