@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { expectOneWorkingLogin, type KindBench, kindBench } from '../../../../test/support/kind-bench.ts';
 import { clusterNamed, makeUnreadable } from '../../../../test/support/simulator.ts';
+import { CLUSTER_SPEC } from '../../../../test/support/specs.ts';
 import { DATABASE_CLUSTERS } from '../resource.ts';
 
 const SPACE = 'shop/production';
@@ -27,6 +28,18 @@ async function withTwins(twins: readonly Foreign[], precise: boolean, spec: Read
   await bench.until('True Running');
   return bench;
 }
+
+it.each([{ adoptionPolicy: 'MustExist' }, { managementPolicy: 'Observe' }])(
+  'A cluster that was created since the last List is asked for before a person is told that there is none (%j)',
+  async (spec) => {
+    const { spaceRef: _, ...same } = CLUSTER_SPEC;
+    const bench = await kindBench({ spec });
+    await list(bench);
+    bench.simulator.deployForeign({ id: 'orders', ...same });
+    await bench.pass();
+    expect(bench.status().createdAt).toBeDefined();
+  },
+);
 
 describe('A cluster that somebody renames', () => {
   it('is reported, and renamed back with driftPolicy Revert', async () => {

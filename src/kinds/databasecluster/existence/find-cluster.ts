@@ -7,6 +7,7 @@ import type { ClusterRecord } from '../record.ts';
 import type { Work } from '../work.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claimantsOf } from './claimants.ts';
+import { neverCreates } from './decide-absent.ts';
 
 interface Found {
   /** The id that it was found under, or looked for under. */
@@ -109,10 +110,11 @@ function isAnothers(world: ClusterWorld, subject: ClusterSubject, cluster: Clust
 
 /**
  * Whether a cluster that is not in the List must be asked for: the List may be older than what matters, and must not lead to
- * a second cluster or the loss of one.
+ * a second cluster or the loss of one, nor to a person being told that there is none to take over.
  */
-function mustAsk({ memory }: ClusterWorld, { key, status }: ClusterSubject): boolean {
+function mustAsk({ memory }: ClusterWorld, { key, spec, status }: ClusterSubject): boolean {
   const { createdAt, operation, former } = status;
+  if (neverCreates({ spec }) !== undefined) return true;
   return former !== undefined || createdAt !== undefined || memory.attempts.maybeMade(key, operation);
 }
 
