@@ -83,6 +83,14 @@ test.each<{ what: string; reason?: string; phases: readonly (readonly [Next, num
   { what: 'failures for six seconds', phases: [['fails', 6_000]] },
   { what: 'what may pass and lasts for six seconds', reason: 'Down', phases: [['may pass', 6_000]] },
   {
+    what: 'what may pass and lasts for six seconds, however long planned looks before it had come to wait,',
+    reason: 'Down',
+    phases: [
+      ['looks soon', 120_000],
+      ['may pass', 6_000],
+    ],
+  },
+  {
     what: 'failures for six seconds with conflicts between them',
     phases: [
       ['fails', 0],

@@ -23,6 +23,7 @@ import { parseStatus } from '../kube/definition.ts';
 import { type KubeObject, type ObjectKey, splitKey } from '../kube/object.ts';
 import { isNews, isSuccessor } from '../kube/predicate.ts';
 import { type ObjectRecord, recordReader } from '../kube/record.ts';
+import { PASSING_MS } from '../kube/summary.ts';
 import { tells, type Untold } from '../kube/untold.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { Informer } from './informer.ts';
@@ -289,6 +290,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     // A conflict does not show that the passes before it came to anything: they still count.
     if (!meetsConflict) for (const known of [this.#requeuesAtOnce, this.#conflictsSince]) known.delete(key);
     else if (!this.#conflictsSince.has(key)) this.#conflictsSince.set(key, this.#options.clock.monotonic());
+    const unreportedMs = PASSING_MS - this.queue.failsForMs(key);
     switch (outcome.next) {
       case 'settled':
         this.queue.forget(key);
@@ -296,6 +298,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         return;
       case 'retry':
         this.queue.addRateLimited(key, PACES[outcome.pace], { fails: outcome.fails });
+        if (outcome.fails && unreportedMs > 0) this.queue.addAfter(key, unreportedMs);
         return;
       case 'conflict':
         log.info({}, 'The object or what belongs to it was changed or deleted meanwhile: Mooring checks it again');

@@ -28,7 +28,7 @@ export type Outcome =
   | { readonly next: 'again' }
   /** Nothing to do now. */
   | { readonly next: 'settled'; readonly requeueAfterMs: number | undefined }
-  /** `fails`: what was found is a failure that may pass. */
+  /** `fails`: what was found is a failure that may pass; it is looked at again by the time at which it is to be reported. */
   | { readonly next: 'retry'; readonly pace: 'soon' | 'later' | 'slowly'; readonly fails: boolean }
   | { readonly next: 'conflict' }
   /** `soon`: something else must be looked at soon, whatever becomes of the failure. */
