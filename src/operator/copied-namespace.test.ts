@@ -6,7 +6,7 @@ import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { ROTATE_AT } from '../kube/annotations.ts';
-import { NAMESPACES, SECRETS } from '../kube/api.ts';
+import { EVENTS, NAMESPACES, SECRETS } from '../kube/api.ts';
 import { type Condition, findStatusCondition } from '../kube/condition.ts';
 
 const KINDS = [DATABASE_SPACES, DATABASE_CLUSTERS, DATABASE_USERS, DATABASES];
@@ -87,6 +87,9 @@ it('A copied namespace goes without anything of the original', async () => {
   await clock.advance(60_000);
   expect(ready('copy')).toEqual(KINDS.map(() => undefined));
   expect(changes()).toEqual(before);
+  const left = kube.all(EVENTS).filter(({ reason }) => reason === 'UserLeft' || reason === 'DatabaseLeft');
+  expect(left).toHaveLength(2);
+  for (const { note } of left) expect(note).toMatch(/, as the cluster belongs to DatabaseCluster "shop\/orders"[.:]/);
 });
 
 /** Deletes the original objects in Kubernetes only. */

@@ -175,8 +175,8 @@ describe('An object that is being deleted', () => {
     [
       'the cluster is another object’s',
       ours,
-      noServer('shared'),
-      /was not deleted on the server, as the cluster belongs to another DatabaseCluster: it is left/,
+      noServer('shared', { owner: 'old/orders' }),
+      /was not deleted on the server, as the cluster belongs to DatabaseCluster "old\/orders": it is left/,
     ],
     ['its status was edited', ours.withStatus({ name: 'edited' }), aServer(), /status.name is "edited"/],
   ])('names the database that it leaves as %s, and says why', (_why, database, seen, message) => {

@@ -10,7 +10,7 @@ const retained = owned.with({ deletionPolicy: 'Retain' });
 const waiting = (
   why: 'missing' | 'leaving' | 'shared' | 'suspended' | 'notReady',
   destroyed = false,
-): UserObservation => ({
+): Extract<UserObservation, { readonly server: 'waiting' }> => ({
   server: 'waiting',
   why,
   reason: 'WaitingForCluster',
@@ -23,7 +23,7 @@ const refused: UserObservation = { server: 'refused', reason: 'ClusterNotAllowed
 const deleteUser: UserStep = { do: 'DeleteUser', username: 'app', identity: '2026-11-20T10:00:00.000Z' };
 const tellLeft = (cause: string): UserStep => ({
   do: 'TellLeft',
-  message: `User "app" was not deleted on the server, as ${cause}. If the cluster was destroyed, the user went with it; if it still exists, delete the user there, unless it is needed`,
+  message: `User "app" was not deleted on the server, as ${cause}. If the cluster was destroyed, the user went with it; if it still exists, delete the user there, unless another DatabaseUser or an application uses it`,
 });
 const tellNone = tellLeft('Mooring sees no DatabaseCluster "orders" in namespace "shop"');
 
@@ -73,8 +73,14 @@ const rows: readonly {
   },
   {
     name: 'if the cluster is another object’s people are told',
-    seen: waiting('shared'),
-    steps: [tellLeft('the cluster belongs to another DatabaseCluster')],
+    seen: { ...waiting('shared'), owner: 'old/orders' },
+    steps: [
+      {
+        do: 'TellLeft',
+        message:
+          'User "app" was not deleted on the server, as the cluster belongs to DatabaseCluster "old/orders". A DatabaseUser there may use it: leave the user as it is, unless you are sure that nobody does',
+      },
+    ],
     goes: true,
   },
   { name: 'a destroyed cluster leaves nothing to report', seen: waiting('leaving', true), steps: [], goes: true },

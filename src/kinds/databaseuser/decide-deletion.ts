@@ -21,7 +21,7 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
     return { conditions: failing('DeletionBlocked', message), retry: 'slowly' };
   }
   if (observation.server === 'waiting') {
-    const { reason, message, destroyed, starting } = observation;
+    const { reason, message, why, destroyed, starting } = observation;
     const cause = whyLeft(subject, observation);
     if (cause === undefined) {
       if (starting) return { conditions: 'keep' };
@@ -29,7 +29,11 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
       return { conditions: reconciling(reason, waits) };
     }
     if (destroyed) return release;
-    const left = `User "${username}" was not deleted on the server, as ${cause}. If the cluster was destroyed, the user went with it; if it still exists, delete the user there, unless it is needed`;
+    const remedy =
+      why === 'shared'
+        ? 'A DatabaseUser there may use it: leave the user as it is, unless you are sure that nobody does'
+        : 'If the cluster was destroyed, the user went with it; if it still exists, delete the user there, unless another DatabaseUser or an application uses it';
+    const left = `User "${username}" was not deleted on the server, as ${cause}. ${remedy}`;
     return { ...release, steps: [{ do: 'TellLeft', message: left }] };
   }
   const { login, claimedBy } = observation;

@@ -143,7 +143,7 @@ describe('the server of a cluster', () => {
   it('is not worked on for a copy of the object that it belongs to, whatever the status of the copy says', async () => {
     const message =
       'Waiting for DatabaseCluster "orders" in namespace "shop": its cluster belongs to DatabaseCluster "old/orders", and its condition Ready says what to do';
-    const shared = { server: 'waiting', why: 'shared', reason: 'WaitingForCluster', message };
+    const shared = { server: 'waiting', why: 'shared', reason: 'WaitingForCluster', message, owner: 'old/orders' };
     expect(await look({ owner: 'old/orders' })).toMatchObject(shared);
     expect(await look({ owner: 'old/orders', cluster: { leaves: true } })).toMatchObject(shared);
   });

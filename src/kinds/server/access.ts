@@ -44,6 +44,8 @@ export type ServerAccess =
       readonly rests: boolean;
       /** When the cluster was created, if its object tells. */
       readonly identity?: string | undefined;
+      /** shared: the DatabaseCluster that the cluster belongs to. */
+      readonly owner?: ObjectKey;
     }
   /** The cluster does not admit this object. */
   | { readonly server: 'refused'; readonly reason: string; readonly message: string }
@@ -102,7 +104,7 @@ function openOf(world: ServerWorld, clusterKey: ObjectKey, called: string, clust
   const owner = world.sharedWith(cluster);
   if (owner !== undefined) {
     const message = `Waiting for ${called}: its cluster belongs to DatabaseCluster "${owner}", and its condition Ready says what to do`;
-    return waiting('shared', 'WaitingForCluster', message);
+    return { ...waiting('shared', 'WaitingForCluster', message), owner };
   }
   const { metadata, spec, status } = cluster;
   const isTrue = (type: string) => isStatusConditionTrue(status.conditions, type);

@@ -67,13 +67,13 @@ function unseenCluster({ metadata, spec }: Pick<Dependent, 'metadata' | 'spec'>)
 /** Says why something is left on the server; undefined: it is not, as the object waits for the server. */
 export function whyLeft(
   subject: Pick<Dependent, 'metadata' | 'spec'>,
-  { why, message }: Extract<ServerAccess, { server: 'waiting' }>,
+  { why, message, owner }: Extract<ServerAccess, { server: 'waiting' }>,
 ): string | undefined {
   switch (why) {
     case 'missing':
       return unseenCluster(subject);
     case 'shared':
-      return 'the cluster belongs to another DatabaseCluster';
+      return `the cluster belongs to DatabaseCluster "${owner}"`;
     case 'leaving':
       return message;
     default:
