@@ -64,6 +64,7 @@ export class EventsTold {
     const is = `${ready?.status} ${ready?.reason}`;
     if (ready === undefined || is === seen.last) return;
     seen.last = is;
+    if (this.#world.people.repeatsOriginal(object)) return;
     seen.times.set(ready.reason, (seen.times.get(ready.reason) ?? 0) + 1);
     const now = this.#world.clock.monotonic();
     if (!this.#isTerminating(namespace, now) && !seen.toBeTold.has(ready.reason)) seen.toBeTold.set(ready.reason, now);

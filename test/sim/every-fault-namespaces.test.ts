@@ -1,5 +1,6 @@
 import { describeEveryFault } from './every-fault.ts';
 import type { Fault } from './faults.ts';
+import { COPIES } from './scenarios/copies.ts';
 import { NAMESPACES_APART } from './scenarios/namespaces.ts';
 
 /** Faults that decide who hears of what in another namespace, and what people do in one of them. Seeds cover the rest. */
@@ -15,4 +16,4 @@ const BETWEEN_NAMESPACES: ReadonlySet<Fault> = new Set<Fault>([
   'terminate',
 ]);
 
-describeEveryFault(NAMESPACES_APART, { faults: BETWEEN_NAMESPACES });
+describeEveryFault([...NAMESPACES_APART, ...COPIES], { faults: BETWEEN_NAMESPACES });

@@ -302,7 +302,7 @@ export class Invariants {
     const { namespace = '', name, uid, annotations } = object.metadata;
     const { observedGeneration, createdAt, conditions = [], credentials } = statusOf(object);
     const cluster = this.#clusterOf(createdAt);
-    if (cluster === undefined) return;
+    if (cluster === undefined || this.#world.people.isMereCopy(object)) return;
     const mayHave =
       this.#createdFor.get(cluster) === uid ||
       this.#askers.has(`${cluster.createdAt} ${uid}`) ||
@@ -333,7 +333,8 @@ export class Invariants {
     for (const object of objects) {
       const { createdAt, observedOnly } = statusOf(object);
       const cluster = this.#clusterOf(createdAt);
-      const isKept = object.metadata.deletionTimestamp === undefined && !observedOnly;
+      const isCopy = this.#world.people.isMereCopy(object);
+      const isKept = object.metadata.deletionTimestamp === undefined && !observedOnly && !isCopy;
       if (cluster === undefined || cluster.gone || !isKept) continue;
       const other = owners.get(cluster);
       owners.set(cluster, object.metadata.name);
@@ -357,6 +358,7 @@ export class Invariants {
     const { binding } = user['status'] as { binding?: { name: string } };
     const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
     if (!isReady || observedGeneration !== generation || deletionTimestamp !== undefined || this.passwordIsLost) return;
+    if (this.#world.people.isMereCopy(user)) return;
     const secret = secrets.get(objectKey(namespace, binding?.name ?? ''));
     const cluster = secret && clusterOf(secret, [], this.#world.view.clusters());
     if (secret === undefined || (cluster !== undefined && cluster.status === 'running' && !signsIn(secret, cluster)))
@@ -371,7 +373,9 @@ export class Invariants {
         this.fail('others left alone', `Secret ${name}, which a person wrote, was changed`);
     }
     if (this.passwordIsLost) return;
-    const published = [...secrets.values()].filter((secret) => isOurs(secret) && !this.#goesWithUser(secret));
+    const published = [...secrets.values()].filter(
+      (secret) => isOurs(secret) && !this.#goesWithUser(secret) && !this.#world.people.isMereCopy(secret),
+    );
     this.#checkPublished(published, objects, [...secrets.values()]);
     for (const cluster of this.#createdFor.keys()) {
       if (cluster.gone || cluster.status === 'destroying') continue;

@@ -1,6 +1,7 @@
 import type { Mutation } from './mutate.ts';
 
 const RECONCILE = 'runtime/reconcile.ts';
+const ACCESS = 'kinds/server/access.ts';
 const LOGIN = 'kinds/databaseuser/login/decide-login.ts';
 
 /** Deliberate mistakes with users and databases. */
@@ -297,6 +298,18 @@ export const ON_SERVERS: readonly Mutation[] = [
       ],
     ],
     hunt: ['all-deleted-space-first'],
+  },
+  {
+    name: 'copy-for-original',
+    about: 'What is on a server is deleted with a restored copy of the object that it belongs to',
+    changes: [[ACCESS, 'if (owner !== undefined) {', "if (owner === '') {"]],
+    hunt: ['copied-namespace-deleted'],
+  },
+  {
+    name: 'old-password-of-copy',
+    about: 'A restored copy of a user sets the password back to that of the backup',
+    changes: [[ACCESS, 'if (owner !== undefined) {', "if (owner === '') {"]],
+    hunt: ['copied-namespace'],
   },
 ];
 

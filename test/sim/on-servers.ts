@@ -94,6 +94,7 @@ export class OnServers {
       const claim = this.#claims.get(object.metadata.uid);
       const told = toldBy(object);
       if (claim === undefined || claim.mayAdopt || told === undefined || claim.letGo) continue;
+      if (this.#world.people.isMereCopy(object)) continue;
       for (const [cluster, things] of this.#known) {
         const thing = things.get(`${claim.kind} ${told.name}`);
         if (thing === undefined || cluster.gone || !isIdentity(told.createdAt, cluster)) continue;

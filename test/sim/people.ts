@@ -8,7 +8,19 @@ import { CLUSTER_SPEC } from '../support/specs.ts';
 import { Meddling } from './meddling.ts';
 import { isOurs } from './owned.ts';
 import { UnheldObjects } from './unheld.ts';
-import { CLUSTERS, CONFIG_MAPS, KINDS, NAMESPACE, referred, refOf, SPACES, specOf, USERS } from './view.ts';
+import {
+  CLUSTERS,
+  CONFIG_MAPS,
+  KINDS,
+  NAMESPACE,
+  readyOf,
+  referred,
+  refOf,
+  SPACES,
+  specOf,
+  statusOf,
+  USERS,
+} from './view.ts';
 import type { World } from './world.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -26,6 +38,9 @@ export class People {
   readonly #world: World;
   /** Secrets that people wrote, by namespace/name, with the contents that nobody else may change. */
   readonly secrets = new Map<string, Readonly<Record<string, string>>>();
+
+  /** What was restored beside its original, by uid: since when Ready was as the backup shows it. */
+  readonly #copies = new Map<string, string | undefined>();
 
   /** Objects whose finalizers somebody removed. The operator may still finish what it was doing for them. */
   readonly unheld: UnheldObjects;
@@ -92,6 +107,40 @@ export class People {
   /** Creates a namespace with labels, for selectors. */
   createNamespace(name: string, labels: Readonly<Record<string, string>>): void {
     this.#world.kube.put(NAMESPACES, { metadata: { name, uid: `uid of ${name}`, resourceVersion: '', labels } });
+  }
+
+  /** Restores a backup of the objects and Secrets of NAMESPACE, with status, into another namespace. */
+  async restoreInto(namespace: string): Promise<void> {
+    const { kube, invariants } = this.#world;
+    this.createNamespace(namespace, {});
+    for (const resource of [SECRETS, ...KINDS])
+      for (const object of kube.all(resource, NAMESPACE)) {
+        const { metadata, status, ...rest } = object;
+        const { name, labels = {}, annotations = {}, finalizers = [] } = metadata;
+        const copied = await kube.create(resource, namespace, {
+          ...rest,
+          metadata: { name, labels, annotations, finalizers },
+        });
+        const data = this.secrets.get(objectKey(NAMESPACE, name));
+        if (resource === SECRETS && data !== undefined) this.secrets.set(objectKey(namespace, name), data);
+        this.#copies.set(copied.metadata.uid, readySince(object));
+        if (status === undefined) continue;
+        const options = { subresource: 'status' } as const;
+        invariants.peopleWrite(() => kube.patch(resource, { namespace, name }, { status }, options));
+      }
+  }
+
+  /** Whether the object was restored beside its original, and its status still says what that one's said. */
+  repeatsOriginal(object: FakeObject): boolean {
+    const { uid } = object.metadata;
+    return this.#copies.has(uid) && this.#copies.get(uid) === readySince(object);
+  }
+
+  /** Whether the object was restored beside its original, and says nothing that others may rely on. */
+  isMereCopy(object: FakeObject): boolean {
+    return (
+      this.repeatsOriginal(object) || (this.#copies.has(object.metadata.uid) && !readyOf(object).startsWith('True'))
+    );
   }
 
   /** Edits the object, if it exists. */
@@ -255,6 +304,10 @@ export class People {
   #later(ms: number, work: () => Promise<void> | void): void {
     this.#world.clock.after(ms, () => void work());
   }
+}
+
+function readySince(object: FakeObject): string | undefined {
+  return statusOf(object).conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
 }
 
 /** Returns a patch that removes the fields that an earlier version did not write. */

@@ -1,4 +1,5 @@
 import type { Scenario } from './scenario.ts';
+import { COPIES } from './scenarios/copies.ts';
 import { DATABASES_OF_SERVERS } from './scenarios/databases.ts';
 import { ENDINGS } from './scenarios/endings.ts';
 import { LIFECYCLE } from './scenarios/lifecycle.ts';
@@ -22,6 +23,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...OF_SPACES,
   ...SPACES_AT_ONCE,
   ...NAMESPACES_APART,
+  ...COPIES,
   ...REFUSALS,
   ...SEVERAL_SERVERS,
 ];
