@@ -20,8 +20,15 @@ function aCluster() {
   return { clock, names, refuses, followedFrom };
 }
 
-/** All logins are at the server in use, which takes no changes and names the other one. Returns when they moved there, in minutes. */
-async function movesBetweenTwo({ clock, names }: ReturnType<typeof aCluster>, minutes: number): Promise<number[]> {
+/**
+ * All logins are at the server in use, which takes no changes and names the other one. Returns when they moved there, in minutes.
+ * `besides`: what else is asked each minute.
+ */
+async function movesBetweenTwo(
+  { clock, names }: ReturnType<typeof aCluster>,
+  minutes: number,
+  besides: (minute: number, used: string, other: string) => void = () => {},
+): Promise<number[]> {
   const moves: number[] = [];
   let [used, other] = ['one', 'two'];
   for (let minute = 0; minute < minutes; minute++) {
@@ -29,6 +36,7 @@ async function movesBetweenTwo({ clock, names }: ReturnType<typeof aCluster>, mi
       moves.push(minute);
       [used, other] = [other, used];
     }
+    besides(minute, used, other);
     await clock.advance(60_000);
   }
   return moves;
@@ -39,6 +47,28 @@ describe('Servers that take no changes', () => {
     const moves = await movesBetweenTwo(aCluster(), 90);
     expect(moves).toEqual([0, 1, 2, 3, 4, 6, 9, 15, 25, 35, 45, 55, 65, 75, 85]);
   });
+
+  it.each([1, 2, 3, 5])(
+    'that name each other are followed less and less often, though the one that is not in use is asked, too, every %i minutes',
+    async (every) => {
+      const cluster = aCluster();
+      const ask = (minute: number, used: string, other: string) => {
+        if (minute % every === 0) cluster.names(other, used);
+      };
+      const moves = await movesBetweenTwo(cluster, 90, ask);
+      expect(moves).toEqual([0, 1, 2, 3, 4, 6, 9, 15, 25, 35, 45, 55, 65, 75, 85]);
+    },
+  );
+
+  it.each(['one', 'two'])(
+    'that name each other are followed less and less often, though a third names %s',
+    async (it) => {
+      const cluster = aCluster();
+      const moves = await movesBetweenTwo(cluster, 90, () => cluster.names('three', it));
+      expect(moves.length).toBeLessThan(20);
+      expect(moves.filter((minute) => minute >= 60).length).toBeLessThan(5);
+    },
+  );
 
   it('are followed at once again after they have agreed for some time', async () => {
     const cluster = aCluster();

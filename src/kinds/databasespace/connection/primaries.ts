@@ -25,9 +25,12 @@ interface Server {
 
 /** The server that takes changes, according to another server. */
 interface NamedPrimary extends Server {
+  /** The URL of the server that named it last, and when. */
   readonly by: string;
+  readonly lastMs: number;
+  /** Since when it has been named. */
   readonly sinceMs: number;
-  /** How many primaries in a row named another one themselves. */
+  /** How often in a row another one was named soon. */
   readonly contradictions: number;
 }
 
@@ -47,17 +50,24 @@ export class Primaries {
 
   /** The server at the URL `by` named the primary. Reports whether that counts. */
   named(clusterID: string, by: string, { address, url }: Server): boolean {
-    const sinceMs = this.#clock.monotonic();
+    const nowMs = this.#clock.monotonic();
     const known = this.#named.get(clusterID);
-    const isByItself = known?.url === by;
-    const pauseMs = isByItself ? ceilingMs(CONTRADICTED, known.contradictions) : PRIMARY_MS;
-    const ageMs = sinceMs - (known?.sinceMs ?? Number.NEGATIVE_INFINITY);
+    if (known?.address === address) {
+      if (nowMs - known.lastMs < PRIMARY_MS) return false;
+      // It may be that only this server is still asked as well: that ends no dispute.
+      this.#named.set(clusterID, { ...known, by, url, lastMs: nowMs });
+      return true;
+    }
+    const ageMs = nowMs - (known?.sinceMs ?? Number.NEGATIVE_INFINITY);
+    const { contradictions = 0 } = known ?? {};
+    const contradictedMs = ceilingMs(CONTRADICTED, contradictions);
+    const pauseMs = known?.url === by ? contradictedMs : Math.max(contradictedMs, PRIMARY_MS);
     if (known !== undefined && ageMs < Math.max(pauseMs, PRIMARY_MS)) {
       const isOver = ageMs >= pauseMs || !this.#runs(clusterID, known.address);
       if (!isOver || !this.#runs(clusterID, address)) return false;
     }
-    const contradictions = isByItself && ageMs < pauseMs + AGREED_MS ? known.contradictions + 1 : 0;
-    this.#named.set(clusterID, { by, address, url, sinceMs, contradictions });
+    const inARow = ageMs < contradictedMs + AGREED_MS ? contradictions + 1 : 0;
+    this.#named.set(clusterID, { by, address, url, lastMs: nowMs, sinceMs: nowMs, contradictions: inARow });
     return true;
   }
 
@@ -80,7 +90,7 @@ export class Primaries {
   /** Returns the address that the server at this URL has named, if that still counts. */
   namedBy(baseURL: string, clusterID: string): string | undefined {
     const named = this.#named.get(clusterID);
-    const isFresh = named?.by === baseURL && this.#clock.monotonic() < named.sinceMs + PRIMARY_MS;
+    const isFresh = named?.by === baseURL && this.#clock.monotonic() < named.lastMs + PRIMARY_MS;
     return isFresh ? named.address : undefined;
   }
 
