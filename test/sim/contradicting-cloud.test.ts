@@ -37,6 +37,14 @@ const losing: Front = async (request, pass) =>
     ? { status: 404, headers: {}, body: bodyOf({ code: 'gone', message: 'No such cluster' }) }
     : pass(request);
 
+/** Shows the cluster with this status to whoever asks for it alone. */
+const showing =
+  (status: string): Front =>
+  async (request, pass) => {
+    if (request.method !== 'GET' || !CHANGE.test(new URL(request.url).pathname)) return pass(request);
+    return { status: 200, headers: {}, body: bodyOf({ ...(await shownBy(pass, request)), status }) };
+  };
+
 /** Shows no clusters. */
 const hiding: Front = async (request, pass) => {
   const { pathname } = new URL(request.url);
@@ -179,6 +187,38 @@ test.each([
     bench.setting.front = (request, pass) => pass(request);
     await bench.clock.advance(6 * MINUTE_MS);
     expect(bench.ready()).toBe(end);
+    bench.stop();
+  },
+  60_000,
+);
+
+test.each([
+  ['running', 'suspended', 'Running'],
+  ['suspended', 'running', 'Suspended'],
+  ['updating', 'running', 'Suspended'],
+] as const)(
+  'A cloud that shows a cluster as %s that it lists as %s is asked ever less often when the spec says %s, and Ready says so',
+  async (alone, listed, state) => {
+    const bench = await running();
+    if (listed === 'suspended') {
+      await bench.edit({ state: 'Suspended' });
+      await bench.clock.runUntil(() => bench.ready() === 'True Suspended', 'it sleeps', MINUTE_MS);
+    }
+    bench.setting.front = showing(alone);
+    await bench.edit({ state });
+    const { changes, gets, lists, writes, told } = await bench.measured(HOUR_MS);
+    expect(changes).toBe(0);
+    expect(gets).toBeLessThan(40);
+    expect(lists).toBeLessThan(120);
+    expect(writes).toBeLessThan(5);
+    expect(told).toBeLessThan(4);
+    expect(bench.ready()).toBe('Unknown ClusterChanged');
+    expect(bench.message()).toBe(
+      `The cloud lists cluster "orders" as ${listed}, but as ${alone} when asked for it alone: nothing is changed, and Mooring tries again. If this persists, check the cluster in the cloud's console, and proxies on the way to the cloud`,
+    );
+    bench.setting.front = (request, pass) => pass(request);
+    await bench.clock.advance(6 * MINUTE_MS);
+    expect(bench.ready()).toBe(`True ${state}`);
     bench.stop();
   },
   60_000,

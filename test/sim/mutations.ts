@@ -136,8 +136,8 @@ export const MUTATIONS: readonly Mutation[] = [
       ['kinds/databasecluster/existence/absences.ts', 'initialMs: ABSENT_MS', 'initialMs: 0'],
       [
         'kinds/databasecluster/act-guard.ts',
-        'cluster === undefined && poller.has(id)',
-        'cluster?.id === undefined && poller.has("")',
+        'cluster !== undefined && agree(cluster, known)',
+        'cluster === undefined || agree(cluster, known)',
       ],
     ],
     hunt: Array.from({ length: 24 }, (_, index) => `destroy r${index + 1}:missingTwice`),

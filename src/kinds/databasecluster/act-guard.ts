@@ -20,37 +20,55 @@ export function confirm({ world, subject, signal }: LocalWork): Promise<void> {
 }
 
 /**
- * The cluster as the cloud, asked now, shows it; undefined: there is none. The answer is taken in, except that a List which still shows
- * the cluster is believed: an absence that the next List ends would lead to one look after the other, for ever and without a word.
+ * The cluster as the cloud, asked now, shows it; undefined: there is none. The answer is taken in, except that a List is believed which
+ * still shows the cluster as it did, while the answer does not agree: what the next List ends would lead to one look after the other, for
+ * ever and without a word.
  */
-export async function lookAgain({ world, connection, signal }: Work, id: string): Promise<Cluster | undefined> {
+export async function lookAgain(
+  { world, connection, signal }: Work,
+  id: string,
+  agree: (one: Cluster, other: Cluster) => boolean = () => true,
+): Promise<Cluster | undefined> {
   const { client, poller } = connection;
+  const known = poller.get(id);
   const askedAt = world.clock.monotonic();
   const cluster = await client.get(id, signal);
-  if (cluster === undefined && poller.has(id)) {
-    await poller.refresh();
-    if (poller.error !== undefined) throw poller.error;
-    if (poller.has(id)) throw contradicted(id);
-  } else poller.learn(id, cluster, askedAt);
+  const isAsKnown = known === undefined || (cluster !== undefined && agree(cluster, known));
+  // While no List succeeds, one answer is the newest that is known; only that there is no cluster is not believed then.
+  if (isAsKnown || (cluster !== undefined && poller.error !== undefined)) {
+    poller.learn(id, cluster, askedAt);
+    return cluster;
+  }
+  await poller.refresh();
+  if (poller.error !== undefined) throw poller.error;
+  const listed = poller.get(id);
+  if (listed !== undefined && (cluster === undefined || agree(listed, known))) throw contradicted(listed, cluster);
   return cluster;
 }
 
-function contradicted(id: string): TransientError {
-  const message = `The cloud lists cluster "${id}", but answers 404 when asked for it alone: nothing is changed, and Mooring tries again. If this persists, check the cluster in the cloud's console, and proxies on the way to the cloud`;
-  return new TransientError('NotFound', message);
+function contradicted({ id, status }: Cluster, alone: Cluster | undefined): TransientError {
+  const [reason, as, but] =
+    alone === undefined
+      ? ['NotFound', '', 'but answers 404']
+      : ['ClusterChanged', ` as ${status}`, alone.status === status ? 'but otherwise' : `but as ${alone.status}`];
+  const message = `The cloud lists cluster "${id}"${as}, ${but} when asked for it alone: nothing is changed, and Mooring tries again. If this persists, check the cluster in the cloud's console, and proxies on the way to the cloud`;
+  return new TransientError(reason, message);
 }
 
 /** Whether the cloud, asked now, shows the cluster as it was when the step was decided. If not, the next pass decides again. */
 export async function isAsDecidedOn(work: Work, id: string): Promise<boolean> {
   const { subject, connection } = work;
   const known = connection.poller.get(id);
-  const live = await lookAgain(work, id);
+  const live = await lookAgain(work, id, (one, other) => isAlike(subject, one, other));
+  return known !== undefined && live !== undefined && isAlike(subject, live, known);
+}
+
+/** Whether both mean the same for what should be changed. */
+function isAlike(subject: ClusterSubject, one: Cluster, other: Cluster): boolean {
   return (
-    known !== undefined &&
-    live !== undefined &&
-    isSame(subject, live) &&
-    live.status === known.status &&
-    isDeepStrictEqual(differences(subject, live), differences(subject, known))
+    isSame(subject, one) &&
+    one.status === other.status &&
+    isDeepStrictEqual(differences(subject, one), differences(subject, other))
   );
 }
 
