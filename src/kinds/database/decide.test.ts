@@ -98,13 +98,22 @@ describe('A Database whose cluster cannot be worked on', () => {
     expect(conditionOf(decide(known, noServer('suspended')), 'Synced')).toMatchObject({ reason: 'SchemaApplied' });
     const changed = { ...noServer('suspended'), areSourcesChanged: true };
     expect(conditionOf(decide(known, changed), 'Synced')).toMatchObject({ status: 'Unknown', reason: 'SchemaPending' });
+    const changedBack = aDatabase()
+      .applied()
+      .withStatus({ conditions: [{ ...synced, status: 'Unknown', reason: 'SchemaPending' }] });
+    const asApplied = { ...noServer('suspended'), areSourcesChanged: false };
+    expect(conditionOf(decide(changedBack, asApplied), 'Synced')).toMatchObject({
+      status: 'True',
+      reason: 'SchemaApplied',
+    });
     const unmanaged = known.with({ schema: undefined });
     expect(conditionOf(decide(unmanaged, changed), 'Synced')).toMatchObject({ reason: 'SchemaNotManaged' });
     // What is not so stays not so.
     const failing = aDatabase()
       .applied()
       .withStatus({ conditions: [{ ...synced, status: 'False', reason: 'SchemaRefused' }] });
-    expect(conditionOf(decide(failing, changed), 'Synced')).toMatchObject({ reason: 'SchemaRefused' });
+    for (const seen of [changed, asApplied])
+      expect(conditionOf(decide(failing, seen), 'Synced')).toMatchObject({ reason: 'SchemaRefused' });
   });
 });
 

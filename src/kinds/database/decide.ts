@@ -1,4 +1,4 @@
-import { isStatusConditionTrue } from '../../kube/condition.ts';
+import { findStatusCondition } from '../../kube/condition.ts';
 import { stalled } from '../../kube/summary.ts';
 import { settling } from '../claim.ts';
 import { withoutServer } from '../server/dependents.ts';
@@ -11,7 +11,7 @@ import {
   isOurs,
   refusalOfName,
 } from './observation.ts';
-import { type DatabaseDecision, NOTHING_OURS, type Rule, schemaPending, sourcesChanged } from './present.ts';
+import { type DatabaseDecision, NOTHING_OURS, type Rule, schemaBySources, schemaPending } from './present.ts';
 import { decideSchema } from './sources/decide-sources.ts';
 
 /**
@@ -30,7 +30,7 @@ export function decideDatabase(
 ): DatabaseDecision {
   if (subject.deleting) return decideDeletion(subject, observation, nowMs);
   if (observation.server === 'notNeeded') return { conditions: 'keep' };
-  if (observation.server !== 'open') return notSynced(subject, observation, withoutServer(subject, observation));
+  if (observation.server !== 'open') return bySources(subject, observation, withoutServer(subject, observation));
   for (const rule of RULES) {
     const decision = rule(subject, observation, nowMs);
     if (decision !== undefined) return decision;
@@ -38,16 +38,17 @@ export function decideDatabase(
   throw new Error('No rule decided: the last one always does');
 }
 
-/** Says that the schema, which was as the spec says, need not be so any more. */
-function notSynced(
+/** Says whether the schema, if it was as the spec said, need still be so, going by its sources alone. */
+function bySources(
   subject: DatabaseSubject,
-  { areSourcesChanged = false }: Extract<DatabaseObservation, { areSourcesChanged?: boolean }>,
+  { areSourcesChanged }: Extract<DatabaseObservation, { areSourcesChanged?: boolean }>,
   decision: DatabaseDecision,
 ): DatabaseDecision {
   const { conditions } = decision;
-  if (!areSourcesChanged || conditions === 'keep' || !isStatusConditionTrue(subject.status.conditions, 'Synced'))
-    return decision;
-  return { ...decision, conditions: [...conditions.filter(({ type }) => type !== 'Synced'), sourcesChanged(subject)] };
+  const before = findStatusCondition(subject.status.conditions, 'Synced')?.status ?? 'False';
+  if (areSourcesChanged === undefined || conditions === 'keep' || before === 'False') return decision;
+  const condition = schemaBySources(subject, areSourcesChanged);
+  return { ...decision, conditions: [...conditions.filter(({ type }) => type !== 'Synced'), condition] };
 }
 
 function decideName(subject: DatabaseSubject): DatabaseDecision | undefined {

@@ -335,6 +335,30 @@ describe('A Database beside its cluster', () => {
     expect(bench.condition('Synced')).toMatchObject({ status: 'True', reason: 'SchemaApplied' });
   });
 
+  it('is Synced again once its sources are again those that were applied, while the cluster is suspended too', async () => {
+    const inline = { inline: 'define entity person;' };
+    const fromMap = { configMapKeyRef: { name: 'orders-schema', key: 'base' } };
+    const bench = await databaseBench({ database: { schema: [fromMap, inline] } });
+    await bench.putConfigMap('orders-schema', { base: 'define entity animal;' });
+    await bench.until('True DatabaseReady');
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.cluster.until('True Suspended');
+    const synced = async () => {
+      await bench.settle();
+      return `${bench.condition('Synced')?.status} ${bench.condition('Synced')?.reason}`;
+    };
+    const words = bench.condition('Synced')?.message;
+    expect(await synced()).toBe('True SchemaApplied');
+    await bench.putConfigMap('orders-schema', { base: 'define entity plant;' });
+    expect(await synced()).toBe('Unknown SchemaPending');
+    await bench.putConfigMap('orders-schema', { base: 'define entity animal;' });
+    expect([await synced(), bench.ready()]).toEqual(['True SchemaApplied', 'True ClusterSuspended']);
+    await bench.edit({ schema: null });
+    expect(await synced()).toBe('True SchemaNotManaged');
+    await bench.edit({ schema: [fromMap, inline] });
+    expect([await synced(), bench.condition('Synced')?.message]).toEqual(['True SchemaApplied', words]);
+  });
+
   it('is as it should be although it waited for the cluster before its spec said that it is suspended', async () => {
     const bench = await readyBench({ database: { schema: [{ inline: 'define entity person;' }] } });
     const patch = (status: object) =>

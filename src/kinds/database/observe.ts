@@ -15,7 +15,7 @@ import {
 } from './observation.ts';
 import { firstClaimant } from './records.ts';
 import { observeSources } from './sources/observe-sources.ts';
-import { areAsApplied } from './sources/read-sources.ts';
+import { areAsApplied, areTextsAsApplied } from './sources/read-sources.ts';
 import type { Work } from './work.ts';
 import type { DatabaseWorld } from './world.ts';
 
@@ -34,7 +34,7 @@ export async function observeDatabase(
   const wasRight = world.memory.foundRight.note(subject);
   if (access.server !== 'open') {
     const isOurCluster = (identity: string) => isOurs(subject, { name: databaseName(subject), identity });
-    const areSourcesChanged = !areAsApplied(world.configMaps, subject);
+    const areSourcesChanged = !subject.deleting && !(await areTextsAsApplied(world.configMaps, subject, signal));
     const foundRight = wasRight && !areSourcesChanged && isOnSameCluster(access, isOurCluster);
     return { ...access, foundRight, areSourcesChanged };
   }

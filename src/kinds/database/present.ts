@@ -42,9 +42,19 @@ const SOURCES_CHANGED = synced(
   'The schema sources may have changed since they were applied: they are compared, and applied, as soon as the server can be worked on',
 );
 
-/** Returns the condition of a schema that was as the spec said, once the spec or a source may say something else. */
-export function sourcesChanged(subject: DatabaseSubject): ConditionUpdate {
-  return hasSchema(subject) ? SOURCES_CHANGED : SCHEMA_NOT_MANAGED;
+/** Returns the condition of a schema that is as that many sources say. */
+export function schemaApplied(sources: number): ConditionUpdate {
+  return synced('True', 'SchemaApplied', `${countOf(sources)} applied, and the server's schema has not changed since`);
+}
+
+export function countOf(sources: number): string {
+  return sources === 1 ? 'The schema source is' : `All ${sources} schema sources are`;
+}
+
+/** Returns the condition of a schema that was as the spec said, going by the spec and its sources alone. */
+export function schemaBySources({ spec }: DatabaseSubject, areSourcesChanged: boolean): ConditionUpdate {
+  if (!hasSchema({ spec })) return SCHEMA_NOT_MANAGED;
+  return areSourcesChanged ? SOURCES_CHANGED : schemaApplied(spec.schema?.length ?? 0);
 }
 
 /** Returns the condition beside the summary until the schema can be looked at. */

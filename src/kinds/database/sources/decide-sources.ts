@@ -5,10 +5,12 @@ import { earlier } from '../../verification.ts';
 import type { DatabaseSeen, DatabaseStep, DatabaseSubject } from '../observation.ts';
 import { hasSchema, owns } from '../observation.ts';
 import {
+  countOf,
   type DatabaseDecision,
   type DatabaseStatusPatch,
   NO_SCHEMA,
   SCHEMA_NOT_MANAGED,
+  schemaApplied,
   schemaPending,
   synced,
 } from '../present.ts';
@@ -81,16 +83,14 @@ function pendingOf(plan: SchemaPlan): ConditionUpdate {
 /** All sources are applied. Anything else in the schema was defined by others, and defining cannot remove it. */
 function asApplied(subject: DatabaseSubject, seen: DatabaseSeen, schema: SchemaSeen, nowMs: number): DatabaseDecision {
   const { appliedSchema, schemaHash = schema.found } = subject.status;
-  const count =
-    schema.sources.length === 1 ? 'The schema source is' : `All ${schema.sources.length} schema sources are`;
   const isForeign = schema.found !== schemaHash;
   const condition = isForeign
     ? synced(
         'False',
         'SchemaDiffers',
-        `${count} applied, but the server's schema differs from what it was then, even after they were run again: it holds definitions from elsewhere. Undefine them, or add them to the sources`,
+        `${countOf(schema.sources.length)} applied, but the server's schema differs from what it was then, even after they were run again: it holds definitions from elsewhere. Undefine them, or add them to the sources`,
       )
-    : synced('True', 'SchemaApplied', `${count} applied, and the server's schema has not changed since`);
+    : schemaApplied(schema.sources.length);
   return done(subject, seen, condition, {
     appliedSchema: appliedAfter(appliedSchema, schema.sources, [], nowMs),
     schemaHash,

@@ -65,12 +65,33 @@ export function areAsApplied(
   subject: Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>,
 ): boolean {
   const sources = subject.spec.schema ?? [];
-  const applied = subject.status.appliedSchema ?? [];
+  return areApplied(
+    subject,
+    sources.map((source, position) => knownSource(configMaps, subject, source) ?? inlineSource(source, position)),
+  );
+}
+
+/** The same, reading those whose versions differ: somebody may have changed them back. */
+export async function areTextsAsApplied(
+  configMaps: ConfigMaps,
+  subject: Pick<DatabaseSubject, 'metadata' | 'spec' | 'status'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (areAsApplied(configMaps, subject)) return true;
+  if (subject.status.appliedSchema?.length !== subject.spec.schema?.length) return false;
+  const sources = await readSources(configMaps, subject, signal);
+  return !('reason' in sources) && areApplied(subject, sources);
+}
+
+function areApplied(
+  { status: { appliedSchema = [] } }: Pick<DatabaseSubject, 'status'>,
+  sources: readonly (SourceSeen | undefined)[],
+): boolean {
   return (
-    sources.length === applied.length &&
-    sources.every((source, position) => {
-      const known = knownSource(configMaps, subject, source) ?? inlineSource(source, position);
-      return known !== undefined && known.source === applied[position]?.source && known.hash === applied[position].hash;
+    sources.length === appliedSchema.length &&
+    appliedSchema.every(({ source, hash }, position) => {
+      const seen = sources[position];
+      return seen?.source === source && seen.hash === hash;
     })
   );
 }
