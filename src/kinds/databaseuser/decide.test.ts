@@ -401,6 +401,23 @@ describe('it waits for', () => {
       expect(outline(decideUser(user.subject, seen, NOW_MS)).ready).toBe('Unknown ClusterSuspended');
   });
 
+  it('the cluster to run again, with the new password that was asked for', () => {
+    const resting = { ...cluster, rests: true, foundRight: true };
+    const asked = owned.withReady('True', 'LoginWorks').annotated('rotate-at', 'now');
+    const message =
+      'Asleep; the new password that annotation mooring.dev/rotate-at asks for is made once the cluster runs again';
+    expect(conditionOf(decideUser(asked.subject, resting, NOW_MS), 'Ready')).toMatchObject({ status: 'True', message });
+    expect(conditionOf(decideUser(asked.subject, cluster, NOW_MS), 'Reconciling')).toMatchObject({ message });
+    const never = [
+      owned,
+      fresh.annotated('rotate-at', 'now'),
+      owned.with(own).annotated('rotate-at', 'now'),
+      owned.annotated('rotate-at', 'now').withStatus({ lastHandledRotateAt: 'now' }),
+    ];
+    for (const { subject } of never)
+      expect(conditionOf(decideUser(subject, cluster, NOW_MS), 'Ready')?.message).toBe('Asleep');
+  });
+
   it('nothing if this process has just begun', () => {
     expect(decideUser(owned.subject, { ...cluster, starting: true }, NOW_MS)).toEqual({ conditions: 'keep' });
     const told = decideUser(fresh.subject, { ...cluster, starting: true }, NOW_MS);

@@ -1,7 +1,8 @@
 import { settling } from '../claim.ts';
+import { rotationWaits } from '../rotation.ts';
 import { takenWords } from '../secret-holder.ts';
 import { ownerValue, USER_LABEL } from '../secrets.ts';
-import { withoutServer } from '../server/dependents.ts';
+import { type NoServer, withoutServer } from '../server/dependents.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideLogin } from './login/decide-login.ts';
 import { decideWorking } from './login/decide-working.ts';
@@ -24,7 +25,7 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
   const wrong = wrongSpec(subject);
   if (wrong !== undefined) return stuck(wrong.reason, wrong.message);
   if (observation.server === 'notNeeded') return { conditions: 'keep' };
-  if (observation.server !== 'open') return withoutServer(subject, observation);
+  if (observation.server !== 'open') return withoutServer(subject, withRotation(subject, observation));
   const { claimedBy, at, login } = observation;
   const username = usernameOf(subject);
   const where = `DatabaseCluster "${at.clusterName}"`;
@@ -57,4 +58,12 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
     default:
       return login satisfies never;
   }
+}
+
+/** Also says that a new password, which was asked for, waits for a cluster that sleeps. The first one is as new as can be. */
+function withRotation(subject: UserSubject, access: NoServer): NoServer {
+  const isAsleep = access.server === 'waiting' && access.why === 'suspended';
+  if (!isAsleep || subject.status.lastRotation === undefined || subject.spec.passwordSecretRef !== undefined)
+    return access;
+  return { ...access, message: `${access.message}${rotationWaits(subject, 'the cluster runs again')}` };
 }
