@@ -2,10 +2,8 @@ import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
 import { PASSING_MS } from '../kube/summary.ts';
 
 /** For a decision about what has not been there for so long: some tools replace an object by deleting it and creating it again. */
-export function missingFor(forMs: number) {
-  return forMs < PASSING_MS
-    ? ({ mayPass: true, requeueAfterMs: PASSING_MS - forMs } as const)
-    : ({ retry: 'slowly' } as const);
+export function missingFor(forMs: number, retry: 'later' | 'slowly') {
+  return forMs < PASSING_MS ? ({ mayPass: true, requeueAfterMs: PASSING_MS - forMs } as const) : { retry };
 }
 
 interface Seen {

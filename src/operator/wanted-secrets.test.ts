@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
+import { user } from '../../test/support/manifests.ts';
 import { aWorldOfOperators } from '../../test/support/operators.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
+import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
+import type { DatabaseUserStatus } from '../kinds/databaseuser/schema.ts';
+import { SECRETS } from '../kube/api.ts';
 import { type Condition, findStatusCondition } from '../kube/condition.ts';
 
 const SHARED = { adminCredentials: { secretName: 'shared' } };
@@ -80,5 +84,32 @@ it.each([
     await clock.advance(60_000);
     expect([ready('first')?.reason, ready('second')?.reason]).toEqual(['Running', 'Running']);
     expect(inCloud()).toEqual(['first', 'second']);
+  },
+);
+
+it.each([
+  ['that is new', false],
+  ['that has another password', true],
+])(
+  'A user %s follows its own password within five minutes, however long that was missing, if Secrets are read by name',
+  async (_what, isThere) => {
+    const world = await aWorldOfOperators({ count: 1, shardBySpace: false });
+    const { kube, clock } = world;
+    world.replica({ secrets: 'get' });
+    await clock.advance(60_000);
+    const spec = (own: boolean) => ({
+      clusterRef: { name: 'orders-0' },
+      passwordSecretRef: own ? { name: 'own', key: 'password' } : null,
+    });
+    await kube.create(DATABASE_USERS, 'shop', user(spec(!isThere), {}, 'app'));
+    await clock.advance(60_000);
+    if (isThere) await kube.patch(DATABASE_USERS, { namespace: 'shop', name: 'app' }, { spec: spec(true) });
+    await clock.advance(100 * 60_000);
+    const status = () => kube.all(DATABASE_USERS)[0]?.['status'] as DatabaseUserStatus | undefined;
+    const ready = () => findStatusCondition(status()?.conditions, 'Ready')?.reason;
+    expect(ready()).toBe('SecretNotFound');
+    await kube.create(SECRETS, 'shop', { metadata: { name: 'own' }, data: { password: 'bXktb3du' } });
+    await clock.advance(5 * 60_000);
+    expect([ready(), status()?.connection?.sourceResourceVersion]).toEqual(['LoginWorks', expect.any(String)]);
   },
 );

@@ -430,10 +430,10 @@ describe('it waits for', () => {
     const decision = decide(fresh.with(own), triedLogin({ ...nothing, source }));
     expect(outline(decision)).toMatchObject({ ready: 'Unknown SecretNotFound', summary: 'Reconciling', steps: [] });
     expect(conditionOf(decision, 'Ready')?.message).toBe('Missing');
-    expect(decision.retry).toBe('slowly');
+    expect(decision.retry).toBe('later');
     const before = decide(owned.with(own), triedLogin({ source }));
     expect(conditionOf(before, 'Ready')?.message).toBe('Missing. The previous password stays');
-    expect(before).toMatchObject({ retry: 'slowly' });
+    expect(before).toMatchObject({ retry: 'later' });
   });
 
   it("a person's own password that has not been there for a moment, which is no news while the login works", () => {
@@ -441,7 +441,7 @@ describe('it waits for', () => {
     const source = { is: 'unusable', lasting: 'transient', ...about } as const;
     expect(decide(owned.with(own), triedLogin({ source }))).toMatchObject({ mayPass: true, requeueAfterMs: 3_000 });
     const broken = decide(owned.with(own), triedLogin({ ...nothing, source }));
-    expect([broken.mayPass, broken.retry]).toEqual([undefined, 'slowly']);
+    expect([broken.mayPass, broken.retry]).toEqual([undefined, 'later']);
   });
 });
 

@@ -34,7 +34,7 @@ export function decideSchema(subject: DatabaseSubject, seen: DatabaseSeen, nowMs
           ...say(schema.reason, applied === undefined ? schema.message : message),
           synced('False', schema.reason, schema.message),
         ],
-        ...(schema.lasting ? { retry: 'slowly' } : missingFor(schema.forMs)),
+        ...(schema.lasting ? { retry: 'slowly' } : missingFor(schema.forMs, 'slowly')),
       };
     }
     case 'seen':

@@ -124,5 +124,6 @@ function unusable(
   const said = works === 'current' ? `${message}. The previous password stays` : message;
   if (lasting === 'terminal') return stuck(reason, said);
   const conditions = reconciling(reason, said);
-  return { conditions, ...(works === 'current' ? missingFor(forMs) : { retry: 'slowly' }) };
+  // The watch reports a Secret that appears; without a watch, operator.md says how long it may take.
+  return { conditions, ...(works === 'current' ? missingFor(forMs, 'later') : { retry: 'later' }) };
 }
