@@ -1,6 +1,8 @@
 import type { Cluster } from '../../cloud/schema.ts';
 import { ACCEPT_IDENTITY } from '../../kube/annotations.ts';
 import { type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
+import type { Place } from '../databasespace/place.ts';
+import type { SpacePlaces } from '../databasespace/places.ts';
 import type { ClusterSubject, SpaceSeen } from './observation.ts';
 import type { ClusterRecord } from './record.ts';
 
@@ -8,6 +10,14 @@ import type { ClusterRecord } from './record.ts';
 
 export function spaceKeyOf({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): ObjectKey {
   return objectKey(spec.spaceRef.namespace ?? metadata.namespace ?? '', spec.spaceRef.name);
+}
+
+/** Where the object's cluster is, even if its DatabaseSpace names another place by now, or will be. Undefined: not known yet. */
+export function placeOf(
+  { places }: { readonly places: Pick<SpacePlaces, 'get'> },
+  record: ClusterRecord,
+): Place | undefined {
+  return record.status.place ?? places.get(spaceKeyOf(record));
 }
 
 export function desiredID({ metadata, spec }: Pick<ClusterSubject, 'metadata' | 'spec'>): string {

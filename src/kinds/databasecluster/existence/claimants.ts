@@ -4,7 +4,7 @@ import type { ObjectKey } from '../../../kube/object.ts';
 import { comesBefore, type Hold } from '../../claim.ts';
 import { isSamePlace } from '../../databasespace/place.ts';
 import { type HeldRecord, heldRecordOf } from '../held-record.ts';
-import { createdAtOf, currentID, mayExist, spaceKeyOf } from '../identity.ts';
+import { createdAtOf, currentID, mayExist, placeOf, spaceKeyOf } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import type { ClusterRecord } from '../record.ts';
 import type { ClusterWorld } from '../world.ts';
@@ -44,14 +44,13 @@ export function claimantsOf(
 ): readonly ClusterRecord[] {
   const own = spaceKeyOf(subject);
   const here = world.places.get(own);
-  // An object's cluster may be in another place than its space is now.
-  const isHere = ({ status: { place } }: ClusterRecord, space: ObjectKey) => {
-    const there = place ?? world.places.get(space);
+  const isHere = (record: ClusterRecord) => {
+    const there = placeOf(world, record);
     return here === undefined || (there !== undefined && isSamePlace(there, here));
   };
   return [...world.places.same(own)].flatMap((space) =>
     claiming(world, world.claimants(space, id)).filter(
-      (record) => isHere(record, space) && (mayExist(record) || wishesCount(space, own, world.space)),
+      (record) => isHere(record) && (mayExist(record) || wishesCount(space, own, world.space)),
     ),
   );
 }

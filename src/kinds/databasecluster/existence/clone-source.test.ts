@@ -258,7 +258,11 @@ describe('observeCluster() looks for the source of a clone and', () => {
     const theirs = async (change: (source: ClusterBuilder) => ClusterBuilder = (source) => source) => {
       const { bench, known } = await withSource(change);
       const source = known.cluster();
-      const elsewhere = { ...source, metadata: { ...source.metadata, namespace: 'bank', name: 'vault', uid: 'other' } };
+      const elsewhere = {
+        ...source,
+        metadata: { ...source.metadata, namespace: 'bank', name: 'vault', uid: 'other' },
+        spec: { ...source.spec, spaceRef: { ...source.spec.spaceRef, namespace: 'shop' } },
+      };
       const namespaceLabels = async () => ({ team: 'shop' });
       return observe(bench, byID, { cluster: () => elsewhere, claimants: () => ['bank/vault'], namespaceLabels });
     };

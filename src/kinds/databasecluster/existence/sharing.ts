@@ -3,7 +3,7 @@ import { keyOf, type ObjectKey } from '../../../kube/object.ts';
 import { comesBefore } from '../../claim.ts';
 import { isSamePlace } from '../../databasespace/place.ts';
 import type { SpacePlaces } from '../../databasespace/places.ts';
-import { isSame, NO_CREATION_TIME, spaceKeyOf } from '../identity.ts';
+import { isSame, NO_CREATION_TIME, placeOf, spaceKeyOf } from '../identity.ts';
 import type { ClusterRecord } from '../record.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claiming } from './claimants.ts';
@@ -55,10 +55,6 @@ function isOfSameCluster(world: SharingWorld, one: ClusterRecord, other: Cluster
   const isIt = clusterID === its.clusterID || (endpoint !== undefined && endpoint === its.endpoint);
   const [here, there] = [placeOf(world, one), placeOf(world, other)];
   return createdAt === its.createdAt && isIt && here !== undefined && there !== undefined && isSamePlace(here, there);
-}
-
-function placeOf({ places }: SharingWorld, record: ClusterRecord) {
-  return record.status.place ?? places.get(spaceKeyOf(record));
 }
 
 /** None if its DatabaseSpace is not connected, or names another place by now. */
