@@ -1,7 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import type { ObjectKey, ObjectMeta } from '../kube/object.ts';
-import { ABSENT_MS } from './absent.ts';
 
+/**
+ * How long the cloud or a server must not show something before that is believed: not all machines that answer are equally quick, and
+ * one that has just started may not show all that it has.
+ */
+export const ABSENT_MS = 20_000;
 /** Of the time between two looks at most this counts: the server may have been away meanwhile, and then a look says nothing new. */
 const COUNTS_MS = 10_000;
 const LOOKED_FOR_MS = 5_000;

@@ -1,6 +1,5 @@
 import { failing, PASSING_MS, reconciling, stalled } from '../../kube/summary.ts';
-import type { Absence } from '../absences.ts';
-import { ABSENT_MS } from '../absent.ts';
+import { ABSENT_MS, type Absence } from '../absences.ts';
 import { isTriedAgain } from '../attempts.ts';
 import {
   DATABASE_EXISTS,

@@ -2,7 +2,7 @@ import { ceilingMs } from '../../../base/backoff.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
 import type { ObjectKey } from '../../../kube/object.ts';
-import { ABSENT_MS } from '../../absent.ts';
+import { ABSENT_MS } from '../../absences.ts';
 import type { Absence, ClusterSubject } from '../observation.ts';
 
 /**
