@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { Buckets } from '../base/collections/buckets.ts';
+import { Recent } from '../base/collections/recent.ts';
 import { TransientError } from '../base/errors.ts';
 import { objectKey } from '../kube/object.ts';
 import type { Secrets } from './secrets.ts';
@@ -8,6 +9,8 @@ import type { Secrets } from './secrets.ts';
 const MOST = 20;
 /** How often it is changed from then on. */
 const EVERY_MS = 30_000;
+/** Of more replacements the oldest never ended, for instance as the Secret went first. */
+const MOST_BEGUN = 10_000;
 
 /**
  * Another controller may change a Secret back each time that Mooring changes it. Neither gives in, and what changes a Secret is at once
@@ -18,18 +21,18 @@ const EVERY_MS = 30_000;
 export function paced(secrets: Secrets, clock: Clock): Secrets {
   // One fewer: what is asked is whether another one may be made now.
   const buckets = new Buckets({ clock, intervalMs: EVERY_MS, burst: MOST - 1 });
-  const begun = new Set<string>();
+  const begun = new Recent<string, true>(MOST_BEGUN);
   return {
     ...secrets,
     async patch(namespace, name, read, changes) {
       const key = objectKey(namespace, name);
       const nextPassword = changes.data?.['nextPassword'];
-      const isEnd = nextPassword === null && begun.has(key);
+      const isEnd = nextPassword === null && begun.peek(key) === true;
       const waitMs = isEnd ? 0 : buckets.waitMs(key);
       if (waitMs > 0) throw contested(namespace, name, waitMs);
       buckets.take(key);
       // Before it is known whether the change was made: its answer may be lost.
-      if (typeof nextPassword === 'string') begun.add(key);
+      if (typeof nextPassword === 'string') begun.set(key, true);
       const version = await secrets.patch(namespace, name, read, changes);
       if (nextPassword === null) begun.delete(key);
       return version;
