@@ -15,7 +15,7 @@ import { Verifications } from '../verification.ts';
 import type { Difference } from './changes/differences.ts';
 import { FailedChanges } from './changes/failed-changes.ts';
 import { UnseenChanges } from './changes/unseen-changes.ts';
-import { Absences } from './existence/absences.ts';
+import { ClusterAbsences } from './existence/absences.ts';
 
 /** Reason of the Event for an object that goes although its cluster may still exist. */
 export const CLUSTER_LEFT = 'ClusterLeft';
@@ -77,7 +77,7 @@ export class ClusterMemory {
   readonly failedChanges = new FailedChanges();
   readonly unseenChanges = new UnseenChanges();
   /** Clusters that are not to be seen. */
-  readonly absences = new Absences();
+  readonly absences = new ClusterAbsences();
   readonly tries = new PasswordTries();
   /** The Secret whose password the server was given last. */
   readonly #puts = new Map<ObjectKey, string>();

@@ -3,12 +3,12 @@ import { aCluster } from '../../../../test/support/builders.ts';
 import { manualClock } from '../../../../test/support/clock.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
 import type { ClusterSubject } from '../observation.ts';
-import { Absences } from './absences.ts';
+import { ClusterAbsences } from './absences.ts';
 
 /** Looks for a cluster that does not exist. */
 function aLook() {
   const clock = manualClock();
-  const absences = new Absences();
+  const absences = new ClusterAbsences();
   const { subject } = aCluster().with({ recreatePolicy: 'Always' }).owned();
   return {
     clock,
@@ -28,7 +28,7 @@ function aLook() {
   };
 }
 
-describe('Absences', () => {
+describe('ClusterAbsences', () => {
   it.each([
     ['every five seconds', 5_000, 5],
     ['after twenty seconds', 20_000, 2],

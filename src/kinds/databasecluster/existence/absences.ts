@@ -32,7 +32,7 @@ interface Known {
 }
 
 /** Since when this process has not seen each object's cluster. A new process starts to wait again. Times are of the monotonic clock. */
-export class Absences {
+export class ClusterAbsences {
   readonly #known = new Map<ObjectKey, Known>();
 
   /** The cluster was looked for and is missing. Undefined: it has been for long enough, or there are lookalikes. */
