@@ -20,9 +20,9 @@ export function confirm({ world, subject, signal }: LocalWork): Promise<void> {
 }
 
 /**
- * The cluster as the cloud, asked now, shows it; undefined: there is none. The answer is taken in, except that a List is believed which
- * still shows the cluster as it did, while the answer does not agree: what the next List ends would lead to one look after the other, for
- * ever and without a word.
+ * The cluster as the cloud, asked now, shows it; undefined: there is none. The answer is taken in, unless it does not agree with what was
+ * known and a List requested since still shows that: the next List would put it back, and so lead to one look after the other, for ever
+ * and without a word.
  */
 export async function lookAgain(
   { world, connection, signal }: Work,

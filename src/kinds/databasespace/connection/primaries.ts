@@ -8,7 +8,8 @@ import type { Clock } from '../../../base/clock.ts';
 const PRIMARY_MS = 60_000;
 /**
  * How long it counts even if it says itself that another one is the primary: it may not know yet that it was elected. Twice as long
- * each time, as two servers may name each other for ever, and each time all logins move and all connection Secrets are written.
+ * each time, as two servers may name each other for ever, and each time all logins move and all connection Secrets are written. Once that
+ * is longer than PRIMARY_MS, it counts as long whatever others say.
  */
 const CONTRADICTED = { initialMs: 5_000, maxMs: 600_000 };
 /** Servers that have agreed for so much longer may contradict each other as if for the first time. No pause between two tries is longer. */
