@@ -50,6 +50,13 @@ describe('decideCluster() asks', () => {
     expect(outline(decideCluster(healthy.subject, seen.seen, NOW_MS)).ready).toBe(ready);
   });
 
+  it('nothing more if the cluster is that of another object: what was known of the login need not be so any more', () => {
+    const claimed = anObservation().with({ claimedBy: 'shop/first' });
+    const available = conditionOf(decideCluster(healthy.subject, claimed.seen, NOW_MS), 'Available');
+    expect(available).toMatchObject({ status: 'Unknown', reason: 'NotVerified' });
+    expect(available?.message).toBe('No login is tried, as the cluster belongs to DatabaseCluster "shop/first"');
+  });
+
   it('for deletion before everything', () => {
     const given = healthy.with({ deletionPolicy: 'Retain' }).deleting();
     for (const seen of [amiss.seen, noSpace('waiting'), noSpace('refused')])

@@ -1,4 +1,4 @@
-import { type Fault, TURNS } from '../faults.ts';
+import { TURNS } from '../faults.ts';
 import { isReady, type Scenario } from '../scenario.ts';
 import { CLUSTERS, DATABASES, KINDS, USERS } from '../view.ts';
 import type { World } from '../world.ts';
@@ -7,11 +7,8 @@ import type { World } from '../world.ts';
 
 const COPY = 'copy';
 const subject = { resource: USERS, name: 'app' };
-/**
- * If the original goes, the copy takes over what it leaves: src/operator/copied-namespace.test.ts shows that. While it sleeps, nobody
- * verifies its login for the copy, whose Available stays as it was then.
- */
-const without: readonly Fault[] = [...TURNS, 'sleep'];
+/** If the original goes, the copy takes over what it leaves: src/operator/copied-namespace.test.ts shows that. */
+const without = [...TURNS];
 const clusterRef = { name: 'orders' };
 
 const hasRotated = ({ view }: World) => view.status('app', USERS).lastHandledRotateAt === '1';

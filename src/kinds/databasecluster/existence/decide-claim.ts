@@ -1,3 +1,4 @@
+import type { ConditionUpdate } from '../../../kube/condition.ts';
 import { stalled } from '../../../kube/summary.ts';
 import { settling } from '../../claim.ts';
 import { placeName } from '../../databasespace/place.ts';
@@ -9,8 +10,15 @@ export const decideClaim: Rule = (subject, seen) => {
   const message =
     `Cluster id "${seen.id}" in ${placeName(seen.place)} belongs to DatabaseCluster "${seen.claimedBy}": ` +
     settling('give this one another clusterID');
+  // It may have had the cluster: what was true of its login then is not looked at again.
+  const available: ConditionUpdate = {
+    type: 'Available',
+    status: 'Unknown',
+    reason: 'NotVerified',
+    message: `No login is tried, as the cluster belongs to DatabaseCluster "${seen.claimedBy}"`,
+  };
   return {
-    conditions: [...stalled('ClusterIDClaimed', message), ...clusterConditions(subject, seen)],
+    conditions: [...stalled('ClusterIDClaimed', message), ...clusterConditions(subject, seen, { available })],
     retry: 'slowly',
   };
 };
