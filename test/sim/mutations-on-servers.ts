@@ -1,8 +1,13 @@
 import type { Mutation } from './mutate.ts';
 
 const RECONCILE = 'runtime/reconcile.ts';
-const ACCESS = 'kinds/server/access.ts';
 const LOGIN = 'kinds/databaseuser/login/decide-login.ts';
+
+/** Two safeguards: what is on a server asks who else has the cluster, and a cluster that another object has is not Available. */
+const UNAWARE_OF_SHARING: Mutation['changes'] = [
+  ['kinds/server/access.ts', 'if (owner !== undefined) {', "if (owner === '') {"],
+  ['kinds/databasecluster/existence/decide-claim.ts', 'seen, { available })', 'seen)'],
+];
 
 /** Deliberate mistakes with users and databases. */
 export const ON_SERVERS: readonly Mutation[] = [
@@ -302,13 +307,13 @@ export const ON_SERVERS: readonly Mutation[] = [
   {
     name: 'copy-for-original',
     about: 'What is on a server is deleted with a restored copy of the object that it belongs to',
-    changes: [[ACCESS, 'if (owner !== undefined) {', "if (owner === '') {"]],
+    changes: UNAWARE_OF_SHARING,
     hunt: ['copied-namespace-deleted'],
   },
   {
     name: 'old-password-of-copy',
     about: 'A restored copy of a user sets the password back to that of the backup',
-    changes: [[ACCESS, 'if (owner !== undefined) {', "if (owner === '') {"]],
+    changes: UNAWARE_OF_SHARING,
     hunt: ['copied-namespace'],
   },
 ];
