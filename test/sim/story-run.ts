@@ -33,8 +33,8 @@ export interface StoryRun {
 const OPEN = { allowedNamespaces: { from: 'All' } };
 /** The longest pause between two tries, and what it may lead to. */
 const SETTLED_AFTER_MINUTES = 16;
-/** Nobody hears then of a Secret that is there at last, or gone. */
-const SETTLED_AFTER_MINUTES_WITHOUT_WATCH = 32;
+/** Without a watch nobody hears of a Secret that is there at last, or gone; nor, if an object is Stalled, of what somebody did on a server. */
+const NOTICED_AFTER_MINUTES = 32;
 /** A new password waits for an hour for a clone. */
 const BOUND_MINUTES = 80;
 const QUIET_MINUTES = 12;
@@ -46,7 +46,11 @@ const GONE_WITHIN_MINUTES = 60;
 /** Tells a story to the operator, and then deletes everything. Returns the first thing that is not as it must be. */
 export async function playStory({ steps, dialect = 'document', ...plan }: Story): Promise<StoryRun> {
   const world = new World({ scenario: 'story', strikes: [], ...plan }, undefined, dialect);
-  const teller = new Teller(world, plan.secrets);
+  const touchesServers = steps.some((step) => 'target' in step);
+  const teller = new Teller(
+    world,
+    plan.secrets === 'get' || touchesServers ? NOTICED_AFTER_MINUTES : SETTLED_AFTER_MINUTES,
+  );
   let problem: string | undefined;
   try {
     await teller.begin();
@@ -77,9 +81,10 @@ class Teller {
   readonly #settledAfter: number;
   #next: { readonly fault: Fault; inEffects: number } | undefined;
 
-  constructor(world: World, secrets: Story['secrets']) {
+  /** `settledAfter`: minutes. */
+  constructor(world: World, settledAfter: number) {
     this.#world = world;
-    this.#settledAfter = secrets === 'get' ? SETTLED_AFTER_MINUTES_WITHOUT_WATCH : SETTLED_AFTER_MINUTES;
+    this.#settledAfter = settledAfter;
     world.chance = () => {
       if (this.#next === undefined || --this.#next.inEffects > 0) return undefined;
       const { fault } = this.#next;
