@@ -357,6 +357,18 @@ const cases: readonly Case[] = [
     thus: { ready: 'as before', steps: [], comesBack: '0 ms' },
   },
   {
+    name: 'leaves a cluster that is unlike what was asked for: the deletion alone, which counts as a generation, changed no spec',
+    given: leaving('Delete', aCluster().announced('Deploy', 'orders', 3)).generation(4),
+    seen: running.cluster({ storageSizeGB: 200 }).seen,
+    thus: { steps: ['DeleteSecret'], released: true },
+  },
+  {
+    name: 'takes a cluster that may be as an earlier spec said for the one that was asked for',
+    given: leaving('Delete', aCluster().announced('Deploy', 'orders', 3)).generation(5),
+    seen: running.cluster({ storageSizeGB: 200 }).seen,
+    thus: { ready: 'as before', steps: [], comesBack: '0 ms' },
+  },
+  {
     name: 'destroys a cluster that is known, no matter what else was asked for',
     given: leaving('Delete', aCluster().healthy().announced('Clone')),
     seen: running.seen,

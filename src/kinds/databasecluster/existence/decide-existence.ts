@@ -125,7 +125,7 @@ export function acceptedBackup({ spec, status }: ClusterSubject) {
  * that one.
  */
 export function isFromOperation(
-  { metadata, spec, status }: ClusterSubject,
+  { metadata, spec, status, deleting }: ClusterSubject,
   { cluster, mayLandUntilMs, createdByCall }: SpaceSeen,
 ): boolean {
   const { operation } = status;
@@ -134,8 +134,9 @@ export function isFromOperation(
   if (cluster.createdAt !== undefined && cluster.createdAt < Date.parse(operation.startedAt) - CLOCK_SKEW_MS)
     return false;
   if (operation.type === 'Clone') return true;
-  // What can change may have been asked for as an earlier spec said.
-  const isAsAsked = operation.generation !== undefined && operation.generation === metadata.generation;
+  // What can change may have been asked for as an earlier spec said. The API server counts a deletion, which changes no spec.
+  const { generation } = operation;
+  const isAsAsked = generation !== undefined && generation + (deleting ? 1 : 0) === metadata.generation;
   const properties: readonly (readonly [unknown, unknown])[] = [
     [spec.provider, cluster.provider],
     [spec.region, cluster.region],
