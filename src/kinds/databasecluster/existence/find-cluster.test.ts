@@ -41,6 +41,17 @@ it.each([{ adoptionPolicy: 'MustExist' }, { managementPolicy: 'Observe' }])(
   },
 );
 
+it('A cluster that there is none of is not asked for any more once a person was told: Lists, which all share, show one that comes', async () => {
+  const bench = await kindBench({ spec: { adoptionPolicy: 'MustExist' } });
+  await bench.until('False ClusterNotFound');
+  bench.forgetCalls();
+  await bench.pass();
+  expect(bench.calls).not.toContain('get');
+  await bench.edit({ clusterID: 'orders-eu' });
+  await bench.pass();
+  expect(bench.calls.filter((call) => call === 'get')).toHaveLength(1);
+});
+
 describe('A cluster that somebody renames', () => {
   it('is reported, and renamed back with driftPolicy Revert', async () => {
     const bench = await settled();

@@ -1,5 +1,6 @@
 import type { Cluster } from '../../../cloud/schema.ts';
 import { ApiError } from '../../../http/api-error.ts';
+import { findStatusCondition } from '../../../kube/condition.ts';
 import { createdAtOf, currentID, desiredID, isSame } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import { wasDestroyed } from '../present.ts';
@@ -112,10 +113,16 @@ function isAnothers(world: ClusterWorld, subject: ClusterSubject, cluster: Clust
  * Whether a cluster that is not in the List must be asked for: the List may be older than what matters, and must not lead to
  * a second cluster or the loss of one, nor to a person being told that there is none to take over.
  */
-function mustAsk({ memory }: ClusterWorld, { key, spec, status }: ClusterSubject): boolean {
-  const { createdAt, operation, former } = status;
-  if (neverCreates({ spec }) !== undefined) return true;
-  return former !== undefined || createdAt !== undefined || memory.attempts.maybeMade(key, operation);
+function mustAsk({ memory }: ClusterWorld, subject: ClusterSubject): boolean {
+  const { createdAt, operation, former } = subject.status;
+  if (former !== undefined || createdAt !== undefined || memory.attempts.maybeMade(subject.key, operation)) return true;
+  return neverCreates(subject) !== undefined && !isToldNone(subject);
+}
+
+/** Whether a person was told that there is no such cluster. The next List shows one that comes, and costs the same for all. */
+function isToldNone({ metadata, status }: ClusterSubject): boolean {
+  const ready = findStatusCondition(status.conditions, 'Ready');
+  return ready?.reason === 'ClusterNotFound' && status.observedGeneration === metadata.generation;
 }
 
 /** Asks the cloud for one cluster; undefined: there is none. What the answer shows is taken in. */
