@@ -9,7 +9,7 @@ const REF = { namespace: NAMESPACE, name: 'orders' };
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** The path of a change: the cluster's id comes last, or before the action. */
-const CHANGE = /\/clusters\/orders(?:\/(suspend|resume))?$/;
+const CHANGE = /\/clusters\/(?:orders|c-\d+)(?:\/(suspend|resume))?$/;
 
 async function* bodyOf(value: unknown): AsyncGenerator<Uint8Array> {
   yield Buffer.from(JSON.stringify(value));
@@ -219,6 +219,34 @@ test.each([
     bench.setting.front = (request, pass) => pass(request);
     await bench.clock.advance(6 * MINUTE_MS);
     expect(bench.ready()).toBe(`True ${state}`);
+    bench.stop();
+  },
+  60_000,
+);
+
+test.each([
+  ['as updating', showing('updating'), 'Unknown ClusterChanged'],
+  ['with 404', losing, 'Unknown NotFound'],
+] as const)(
+  'A cloud that shows many clusters %s that it lists as running is asked for no more Lists than for one',
+  async (_what, front, told) => {
+    const bench = await running();
+    const names = ['orders', ...Array.from({ length: 20 }, (_, index) => `c-${index}`)];
+    for (const name of names.slice(1)) await bench.createCluster(name, 'production');
+    await bench.clock.runUntil(() => names.every((name) => bench.isReady(name)), 'all run', 10 * MINUTE_MS);
+    bench.setting.front = front;
+    for (const name of names) {
+      const resourceVersion = bench.find(CLUSTERS, name)?.metadata.resourceVersion ?? '';
+      await bench.kube.patch(
+        CLUSTERS,
+        { ...REF, name },
+        { metadata: { resourceVersion }, spec: { state: 'Suspended' } },
+      );
+    }
+    await bench.clock.advance(MINUTE_MS);
+    const { lists } = await bench.measured(HOUR_MS);
+    expect(lists).toBeLessThan(120);
+    expect(bench.readyOf(CLUSTERS, 'c-9')).toMatchObject({ status: told.split(' ')[0], reason: told.split(' ')[1] });
     bench.stop();
   },
   60_000,

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { TransientError } from '../../base/errors.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import { ACCEPT_IDENTITY } from '../../kube/annotations.ts';
+import { findStatusCondition } from '../../kube/condition.ts';
 import { confirm as confirmObject } from '../confirm.ts';
 import type { Login } from '../secrets.ts';
 import { differences } from './changes/differences.ts';
@@ -22,10 +23,10 @@ export function confirm({ world, subject, signal }: LocalWork): Promise<void> {
 /**
  * The cluster as the cloud, asked now, shows it; undefined: there is none. The answer is taken in, unless it does not agree with what was
  * known and a List requested since still shows that: the next List would put it back, and so lead to one look after the other, for ever
- * and without a word.
+ * and without a word. Once Ready says so, no List is requested for this any more: there would be as many as there are clusters.
  */
 export async function lookAgain(
-  { world, connection, signal }: Work,
+  { world, subject, connection, signal }: Work,
   id: string,
   agree: (one: Cluster, other: Cluster) => boolean = () => true,
 ): Promise<Cluster | undefined> {
@@ -39,11 +40,16 @@ export async function lookAgain(
     poller.learn(id, cluster, askedAt);
     return cluster;
   }
-  await poller.refresh();
+  if (!isContradictionTold(subject)) await poller.refresh();
   if (poller.error !== undefined) throw poller.error;
   const listed = poller.get(id);
   if (listed !== undefined && (cluster === undefined || agree(listed, known))) throw contradicted(listed, cluster);
   return cluster;
+}
+
+function isContradictionTold({ status }: ClusterSubject): boolean {
+  const reason = findStatusCondition(status.conditions, 'Ready')?.reason;
+  return reason === 'ClusterChanged' || reason === 'NotFound';
 }
 
 function contradicted({ id, status }: Cluster, alone: Cluster | undefined): TransientError {
