@@ -101,3 +101,31 @@ test.each<{ what: string; reason?: string; phases: readonly (readonly [Next, num
 ])('Controller reports $what of a Ready object', async ({ phases, reason = 'KubernetesError' }) => {
   expect(await afterPasses(phases)).toEqual([reason]);
 });
+
+test('Controller reports a failure in time though writing the rest of the status takes long', async () => {
+  let fails = false;
+  let size = 1;
+  const { clock, api } = aCluster();
+  const patch = api.patch.bind(api);
+  api.patch = async (...request) => {
+    if (fails) await sleep(clock, 2_500);
+    return patch(...request);
+  };
+  const behaviour: ToyBehaviour = {
+    observe: async () => {
+      if (fails) await sleep(clock, 3_000);
+    },
+    decide: () =>
+      fails
+        ? { conditions: reconciling('Down', 'No answer'), status: { size: size++ }, retry: 'soon', mayPass: true }
+        : { conditions: READY, retry: 'soon' },
+  };
+  const given = await aController(behaviour, 2, { clock, api });
+  await given.create('a');
+  await clock.advance(120_000);
+  given.events.length = 0;
+  fails = true;
+  given.controller.queue.add('ns/a');
+  await clock.advance(15_000);
+  expect(given.events).toEqual(['Down']);
+});

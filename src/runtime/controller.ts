@@ -290,7 +290,6 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     // A conflict does not show that the passes before it came to anything: they still count.
     if (!meetsConflict) for (const known of [this.#requeuesAtOnce, this.#conflictsSince]) known.delete(key);
     else if (!this.#conflictsSince.has(key)) this.#conflictsSince.set(key, this.#options.clock.monotonic());
-    const unreportedMs = PASSING_MS - this.queue.failsForMs(key);
     switch (outcome.next) {
       case 'settled':
         this.queue.forget(key);
@@ -298,7 +297,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         return;
       case 'retry':
         this.queue.addRateLimited(key, PACES[outcome.pace], { fails: outcome.fails });
-        if (outcome.fails && unreportedMs > 0) this.queue.addAfter(key, unreportedMs);
+        // At once if writing the rest of the status has taken that long.
+        if (outcome.untold) this.queue.addAfter(key, PASSING_MS - this.queue.failsForMs(key));
         return;
       case 'conflict':
         log.info({}, 'The object or what belongs to it was changed or deleted meanwhile: Mooring checks it again');

@@ -28,8 +28,13 @@ export type Outcome =
   | { readonly next: 'again' }
   /** Nothing to do now. */
   | { readonly next: 'settled'; readonly requeueAfterMs: number | undefined }
-  /** `fails`: what was found is a failure that may pass; it is looked at again by the time at which it is to be reported. */
-  | { readonly next: 'retry'; readonly pace: 'soon' | 'later' | 'slowly'; readonly fails: boolean }
+  /** `fails`: what was found is a failure that may pass. `untold`: it was not reported, and must be once it has lasted. */
+  | {
+      readonly next: 'retry';
+      readonly pace: 'soon' | 'later' | 'slowly';
+      readonly fails: boolean;
+      readonly untold?: true;
+    }
   | { readonly next: 'conflict' }
   /** `soon`: something else must be looked at soon, whatever becomes of the failure. */
   | { readonly next: 'failed'; readonly failure: Failure; readonly soon: boolean };
@@ -216,7 +221,9 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const lastHandledReconcileAt = metadata.annotations?.[RECONCILE_AT] ?? null;
     await this.#writeIfChanged({ ...decision.status, ...lastError, lastHandledReconcileAt }, facts, updates);
     if (found !== undefined) return { next: 'failed', failure: found, soon: decision.retry === 'soon' };
-    if (decision.retry !== undefined) return { next: 'retry', pace: decision.retry, fails: decision.mayPass === true };
+    const rest = told === decided ? {} : ({ untold: true } as const);
+    if (decision.retry !== undefined)
+      return { next: 'retry', pace: decision.retry, fails: decision.mayPass === true, ...rest };
     return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
   }
 
