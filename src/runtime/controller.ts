@@ -296,9 +296,8 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
         if (outcome.requeueAfterMs !== undefined) this.queue.addAfter(key, outcome.requeueAfterMs, 'low');
         return;
       case 'retry':
-        this.queue.addRateLimited(key, PACES[outcome.pace], { fails: outcome.fails });
-        // At once if writing the rest of the status has taken that long.
-        if (outcome.untold) this.queue.addAfter(key, PASSING_MS - this.queue.failsForMs(key));
+        this.queue.addRateLimited(key, PACES[outcome.pace], { fails: outcome.fails !== false });
+        if (outcome.fails === 'untold') this.queue.addAfter(key, PASSING_MS - this.queue.failsForMs(key));
         return;
       case 'conflict':
         log.info({}, 'The object or what belongs to it was changed or deleted meanwhile: Mooring checks it again');

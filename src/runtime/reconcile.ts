@@ -28,13 +28,8 @@ export type Outcome =
   | { readonly next: 'again' }
   /** Nothing to do now. */
   | { readonly next: 'settled'; readonly requeueAfterMs: number | undefined }
-  /** `fails`: what was found is a failure that may pass. `untold`: it was not reported, and must be once it has lasted. */
-  | {
-      readonly next: 'retry';
-      readonly pace: 'soon' | 'later' | 'slowly';
-      readonly fails: boolean;
-      readonly untold?: true;
-    }
+  /** `fails`: what was found is a failure that may pass. Untold: it was not reported, and must be once it has lasted. */
+  | { readonly next: 'retry'; readonly pace: 'soon' | 'later' | 'slowly'; readonly fails: false | 'told' | 'untold' }
   | { readonly next: 'conflict' }
   /** `soon`: something else must be looked at soon, whatever becomes of the failure. */
   | { readonly next: 'failed'; readonly failure: Failure; readonly soon: boolean };
@@ -221,10 +216,9 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
     const lastHandledReconcileAt = metadata.annotations?.[RECONCILE_AT] ?? null;
     await this.#writeIfChanged({ ...decision.status, ...lastError, lastHandledReconcileAt }, facts, updates);
     if (found !== undefined) return { next: 'failed', failure: found, soon: decision.retry === 'soon' };
-    const rest = told === decided ? {} : ({ untold: true } as const);
-    if (decision.retry !== undefined)
-      return { next: 'retry', pace: decision.retry, fails: decision.mayPass === true, ...rest };
-    return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
+    if (decision.retry === undefined) return { next: 'settled', requeueAfterMs: decision.requeueAfterMs };
+    const fails = decision.mayPass === true && (told === decided ? 'told' : 'untold');
+    return { next: 'retry', pace: decision.retry, fails };
   }
 
   /** Reports whether a failure need not be reported yet. If the next try comes too late, it is reported now. */

@@ -313,7 +313,7 @@ function readySince(object: FakeObject): string | undefined {
 /** Returns a patch that removes the fields that an earlier version did not write. */
 function laterFields(resource: Resource, object: FakeObject): Fields {
   const { operation, credentials, connection, appliedSchema } = object['status'] as Readonly<Record<string, object>>;
-  const unsigned = operation === undefined ? {} : { operation: { by: null } };
+  const unsigned = operation === undefined ? {} : { operation: { by: null, generation: null } };
   switch (resource) {
     case SPACES:
       return { keptSecrets: null, unmanagedClusters: null };

@@ -72,7 +72,7 @@ async function open(work: Work): Promise<string> {
     if (!(error instanceof ApiError) || !maySayLocked(error)) throw error;
     // Servers give the same answer if the database does not exist.
     if (!(await existsByGet(work))) throw error;
-    const message = `The schema lock of database "${name}" is held by another transaction: Mooring waited for it, and tries again. A transaction of its own that was cut short ends within ${TRANSACTION_MS / 60_000} minutes. If this persists, end what else changes the schema. ${error.message}`;
+    const message = `The schema lock of database "${name}" seems to be held by another transaction: Mooring waited for it, and tries again. A transaction of its own that was cut short ends within ${TRANSACTION_MS / 60_000} minutes. If this persists, end what else changes the schema. ${error.message}`;
     throw new TransientError('SchemaLocked', message, { cause: error });
   }
 }
