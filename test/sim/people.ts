@@ -310,10 +310,13 @@ function readySince(object: FakeObject): string | undefined {
   return statusOf(object).conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
 }
 
-/** Returns a patch that removes the fields that an earlier version did not write. */
+/**
+ * Returns a patch that removes the fields that an earlier version did not write. `operation.generation` stays: nobody can tell without it
+ * whether a cluster of another size is what an earlier spec asked for, and then it is taken for that.
+ */
 function laterFields(resource: Resource, object: FakeObject): Fields {
   const { operation, credentials, connection, appliedSchema } = object['status'] as Readonly<Record<string, object>>;
-  const unsigned = operation === undefined ? {} : { operation: { by: null, generation: null } };
+  const unsigned = operation === undefined ? {} : { operation: { by: null } };
   switch (resource) {
     case SPACES:
       return { keptSecrets: null, unmanagedClusters: null };
