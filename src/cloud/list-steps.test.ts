@@ -32,7 +32,7 @@ test('A cluster that has begun to move since the last List is looked for as soon
 test('The last tenth of those that move together is looked for sooner, with a List for each', () => {
   const steps = new ListSteps();
   expect(stepsAfter(steps, 10, 30, 4)).toEqual([15_000, 15_000, 15_000]);
-  expect(stepsAfter(steps, 3, 3, 1, 1, 1)).toEqual([2_000, 2_000, 2_000, 15_000, 15_000]);
+  expect(stepsAfter(steps, 3, 3, 1, 1, 1)).toEqual([3_000, 3_000, 3_000, 15_000, 15_000]);
   expect(stepAt(steps, 5_000)).toBe(1_000);
 });
 
@@ -44,5 +44,5 @@ test('Once none is moving it begins anew', () => {
   const steps = new ListSteps();
   stepsAfter(steps, 30, 1, 0);
   expect(stepsAfter(steps, 1, 1)).toEqual([15_000, 15_000]);
-  expect(stepsAfter(steps, 10, 1, 1)).toEqual([15_000, 2_000, 15_000]);
+  expect(stepsAfter(steps, 10, 1, 1)).toEqual([15_000, 3_000, 15_000]);
 });

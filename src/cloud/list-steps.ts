@@ -4,7 +4,7 @@ const MIN_STEP_MS = 750;
 const MAX_STEP_MS = 15_000;
 /** Clusters that move together share their Lists. So when only a tenth of them is left, there may be a List for each of that tenth. */
 const LAST_SHARE = 0.1;
-const LAST_STEP_MS = 2_000;
+const LAST_STEP_MS = 3_000;
 
 /** When to list a space for the clusters that are moving in it. */
 export class ListSteps {

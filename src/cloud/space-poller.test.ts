@@ -389,7 +389,7 @@ test('SpacePoller looks in shorter steps for the last of many clusters that move
   show(2);
   await poller.refresh();
   await clock.advance(30_000);
-  expect(steps(lists).slice(-3)).toEqual([2_000, 2_000, 15_000]);
+  expect(steps(lists).slice(-3)).toEqual([3_000, 3_000, 15_000]);
 });
 
 test('SpacePoller goes on in growing steps when a cluster that has been moving for long takes another status on its way', async () => {
