@@ -204,8 +204,7 @@ function available(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   if (isUp && (seen.endpoint !== undefined || subject.deleting)) {
     // Which of several servers it is, is remembered only for our own cluster.
     const at = seen.endpoint === undefined || !isOurs(subject, seen) ? '' : ` at ${seen.endpoint}`;
-    const message = `The login was not tried yet${at}`;
-    return { type, status: 'False', reason: 'NotVerified', message };
+    return notVerified(`The login was not tried yet${at}`);
   }
   const why =
     seen.cluster === undefined
@@ -298,4 +297,9 @@ function synced(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
     'Backup settings cannot be read back: what the cloud accepted last is in status.backup',
   ];
   return { type, status: 'True', reason: 'AsSpecified', message: said.join(' ') };
+}
+
+/** Available, as long as nobody has tried the login. */
+export function notVerified(message: string, status: 'False' | 'Unknown' = 'False'): ConditionUpdate {
+  return { type: 'Available', status, reason: 'NotVerified', message };
 }

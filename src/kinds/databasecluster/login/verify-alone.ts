@@ -5,7 +5,7 @@ import type { SpaceConnection } from '../../databasespace/connection/connection.
 import type { DatabaseSpaceSpec } from '../../databasespace/schema.ts';
 import { untilVerification } from '../../verification.ts';
 import type { ClusterDecision, ClusterSubject, TriedLogin, WaitingForSpace } from '../observation.ts';
-import { factoryLoginRetired, loginWorks, unobserved, verifiedLogin } from '../present.ts';
+import { factoryLoginRetired, loginWorks, notVerified, unobserved, verifiedLogin } from '../present.ts';
 import type { LocalWork } from '../work.ts';
 import { observeLogin } from './observe-login.ts';
 import { whatIsWrong } from './wrong-login.ts';
@@ -137,8 +137,4 @@ function meaningUntried(
     default:
       return [];
   }
-}
-
-function notVerified(message: string, status: 'False' | 'Unknown' = 'False'): ConditionUpdate {
-  return { type: 'Available', status, reason: 'NotVerified', message };
 }
