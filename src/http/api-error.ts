@@ -100,6 +100,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Reports whether the other side refuses what it was asked for, and will again while all is as it is. Some say 409 where others say 400. */
+export function isRefused(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.kind === 'invalid' || error.kind === 'conflict');
+}
+
 /** Reports whether the call was not tried because the other side is known to be down, or to let no more through. */
 export function isHeldBack(error: unknown): error is ApiError {
   return (

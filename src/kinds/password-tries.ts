@@ -1,7 +1,7 @@
 import { ceilingMs } from '../base/backoff.ts';
 import { TerminalError } from '../base/errors.ts';
 import { digestOf, type Verdict } from '../database/logins.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, isRefused } from '../http/api-error.ts';
 import { type Failure, failureOf } from '../kube/failure.ts';
 import type { ObjectKey } from '../kube/object.ts';
 import type { Login } from './secrets.ts';
@@ -130,9 +130,9 @@ export class PasswordTries {
       await call();
     } catch (error) {
       if (mayHaveTaken(error)) this.#maybeTaken(key);
-      else if (isRefusal(error) && (await this.#works(key, attempt))) return { is: 'working' };
+      else if (isRefused(error) && (await this.#works(key, attempt))) return { is: 'working' };
       else this.#notTaken(key, digest, now());
-      if (isRefusal(error)) return { is: 'refused', error };
+      if (isRefused(error)) return { is: 'refused', error };
       throw error;
     }
     this.#maybeTaken(key);
@@ -219,11 +219,6 @@ export class PasswordTries {
 /** Whether the server may have taken a password although the call failed. */
 export function mayHaveTaken(error: unknown): boolean {
   return !(error instanceof ApiError) || error.effectUnknown;
-}
-
-/** Whether the server refuses what it was asked, such as this very password, and will again. */
-function isRefusal(error: unknown): error is ApiError {
-  return error instanceof ApiError && (error.kind === 'invalid' || error.kind === 'conflict');
 }
 
 /** For a coming password that the server refuses and that is dropped; the current one stays. `remedy`: what is or must be done. */

@@ -1,5 +1,5 @@
 import { messageOf, TransientError } from '../../base/errors.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { type ApiError, isRefused } from '../../http/api-error.ts';
 import { LET_GO } from '../../kube/annotations.ts';
 import { confirm } from '../confirm.ts';
 import { serverAccess } from '../server/access.ts';
@@ -76,7 +76,7 @@ async function create(work: Work, keep: (facts: DatabaseStatusPatch) => void): P
     if (!isMade) return { operation: null };
   } catch (error) {
     if (!ours && attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
-    if (!(error instanceof ApiError) || (error.kind !== 'invalid' && error.kind !== 'conflict')) throw error;
+    if (!isRefused(error)) throw error;
     // Refused because it exists: by an earlier attempt, if there may have been one.
     if (await existsByGet(work)) return {};
     if (attempts.doneAtMs(subject.key, operation) !== undefined)

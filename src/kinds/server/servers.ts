@@ -4,7 +4,7 @@ import { SingleFlight } from '../../base/single-flight.ts';
 import type { ServerClient } from '../../database/client.ts';
 import type { Logins, Verdict } from '../../database/logins.ts';
 import type { Session } from '../../database/session.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { ApiError, isRefused } from '../../http/api-error.ts';
 import { ABANDON } from '../../kube/annotations.ts';
 import { type ObjectKey, splitKey } from '../../kube/object.ts';
 import type { Login, SecretContents, Secrets } from '../secrets.ts';
@@ -35,9 +35,10 @@ export interface ServersOptions {
  * retried for ever without a word.
  */
 export async function isAbsentFromServer(error: unknown, isListed: () => Promise<boolean>): Promise<boolean> {
-  if (!(error instanceof ApiError) || !['notFound', 'invalid', 'conflict'].includes(error.kind)) throw error;
+  const isNotFound = error instanceof ApiError && error.kind === 'notFound';
+  if (!isNotFound && !isRefused(error)) throw error;
   if (!(await isListed())) return true;
-  if (error.kind !== 'notFound') return false;
+  if (!isNotFound) return false;
   const message = `${error.message}. But the server shows it, so something in front of the server may have answered: Mooring tries again. If this persists, check proxies on the way to the server`;
   throw new TransientError('NotFound', message, { cause: error });
 }

@@ -1,7 +1,7 @@
 import { TransientError } from '../../../base/errors.ts';
 import type { ServerClient } from '../../../database/client.ts';
 import type { QueryAnswer } from '../../../database/query-answer.ts';
-import { ApiError } from '../../../http/api-error.ts';
+import { ApiError, isRefused } from '../../../http/api-error.ts';
 import { existsByGet } from '../exists.ts';
 import type { Work } from '../work.ts';
 import type { SourceText } from './read-sources.ts';
@@ -69,7 +69,7 @@ async function open(work: Work): Promise<string> {
     );
     return transactionId;
   } catch (error) {
-    if (!(error instanceof ApiError) || !maySayLocked(error)) throw error;
+    if (!isRefused(error) && !hasTimedOut(error)) throw error;
     // Servers give the same answer if the database does not exist.
     if (!(await existsByGet(work))) throw error;
     const message = `The schema lock of database "${name}" seems to be held by another transaction: Mooring waited for it, and tries again. A transaction of its own that was cut short ends within ${TRANSACTION_MS / 60_000} minutes. If this persists, end what else changes the schema. ${error.message}`;
@@ -78,8 +78,8 @@ async function open(work: Work): Promise<string> {
 }
 
 /** What a server answers if the lock is not free in time is not documented. */
-function maySayLocked({ kind, status }: ApiError): boolean {
-  return kind === 'invalid' || kind === 'conflict' || status === 408;
+function hasTimedOut(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 408;
 }
 
 /** A transaction that is gone counts as closed. One that cannot be closed ends by itself: only time is lost. */

@@ -1,6 +1,6 @@
 import { TerminalError, TransientError } from '../../../base/errors.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
-import { ApiError } from '../../../http/api-error.ts';
+import { ApiError, isRefused } from '../../../http/api-error.ts';
 import { LET_GO } from '../../../kube/annotations.ts';
 import { confirm, isFree, lookAgain } from '../act-guard.ts';
 import { deployRequest } from '../changes/deploy-request.ts';
@@ -170,7 +170,7 @@ export async function destroy(
 
 function refusedToDestroy(id: string, { status }: Cluster, error: ApiError): Error {
   // Nobody promises from which states this is accepted, so it is tried again once the cluster is at rest.
-  if ((error.kind === 'invalid' || error.kind === 'conflict') && PASSING.has(status)) {
+  if (isRefused(error) && PASSING.has(status)) {
     const message = `Cluster "${id}" is ${status}, and the cloud does not destroy it yet: ${error.message}. Mooring tries again. If this persists, check the cluster in the cloud's console`;
     return new TransientError('Destroying', message);
   }
