@@ -19,7 +19,7 @@ export function watchPasses(told: (shown: unknown) => void): void {
   const startActiveSpan = (name: string, options: SpanOptions, work: (span: Span) => unknown) => {
     const { attributes = {} } = options;
     if (name === 'reconcile' && begun !== undefined) {
-      begun.key = `${attributes['kind']} ${attributes['name']}`;
+      begun.key = `${attributes['kind']} ${attributes['namespace']}/${attributes['name']}`;
       begun = undefined;
     }
     told([name, attributes]);
@@ -33,7 +33,7 @@ export function watchPasses(told: (shown: unknown) => void): void {
 
 /** Receives what metrics report. */
 export interface MetricsTold {
-  /** A pass ended; `key`: kind and name of its object. */
+  /** A pass ended; `key`: kind, namespace and name of its object. */
   passed(key: string, result: PassResult): void;
   /** A series is shown under these labels. */
   labelled(labels: object): void;
