@@ -41,7 +41,7 @@ export interface Operation {
   readonly slow?: boolean;
   /** A change decided by a look right before it: it goes at once or not at all, as others may change what was seen. */
   readonly follows?: boolean;
-  /** Nobody waits for it in particular: if few requests are let through, others come first. */
+  /** Nobody waits for it in particular, once it has succeeded: if few requests are let through, others come first. */
   readonly routine?: boolean;
 }
 

@@ -244,6 +244,24 @@ test('ApiEndpoint.call() fails calls that wait for some seconds, except routine 
   expect(requests.length).toBeLessThan(70);
 });
 
+test('ApiEndpoint.call() lets a routine call wait for others only once such a call has succeeded', async () => {
+  const { call, patiently, requests } = anEndpoint((_, count) => ({ status: count === 1 ? 429 : 200 }));
+  const known: Operation = { ...read, routine: true };
+  const unknown: Operation = { ...known, name: 'list', path: ['v1', 'unknown'] };
+  await call(known);
+  await errorOf(call());
+  const order = async () => {
+    const before = requests.length;
+    const crowd = [...Array.from({ length: 9 }, () => call(known)), call(unknown)];
+    await new Promise((resolve) => setImmediate(resolve));
+    await patiently(Promise.all(crowd));
+    return requests.slice(before).findIndex(({ url }) => String(url).endsWith('/unknown'));
+  };
+  // The first turn after a 429 is for a routine call.
+  expect(await order()).toBe(1);
+  expect(await order()).toBe(9);
+});
+
 const following: Operation = { ...write, follows: true };
 
 test('ApiEndpoint.call() sends a call that follows a look at once, and counts it', async () => {

@@ -59,6 +59,8 @@ export class ApiEndpoint {
   readonly #trial: Trial;
   /** Turns that were given out and not used yet. Some never are, if the look says so. Undefined until the first. */
   #unused: WeakSet<Turn> | undefined;
+  /** The routine operations that have succeeded. Until then all else waits for what they bring. Undefined until the first, as above. */
+  #succeeded: Set<string> | undefined;
 
   constructor(options: ApiEndpointOptions) {
     this.#options = options;
@@ -84,6 +86,10 @@ export class ApiEndpoint {
     try {
       // A probe of a side that is known to be down is a single request.
       const result = await call.send(request, admission.probe ? undefined : this.#trial, read);
+      if (operation.routine) {
+        this.#succeeded ??= new Set();
+        this.#succeeded.add(operation.name);
+      }
       this.#letThrough(operation, waited);
       this.#ended(() => admission.done('success'));
       return result;
@@ -139,14 +145,19 @@ export class ApiEndpoint {
   }
 
   /** Waits for the operation's turn. Returns whether it had to wait. */
-  async #takeTurn(call: ApiCall, { routine = false }: Operation, signal: AbortSignal | undefined): Promise<boolean> {
+  async #takeTurn(
+    call: ApiCall,
+    { name, routine = false }: Operation,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
     const { clock } = this.#options;
+    const afterOthers = routine && this.#succeeded?.has(name) === true;
     const maxMs = routine ? MAX_ROUTINE_WAIT_MS : MAX_WAIT_MS;
-    if (this.#limiter.sinceMs === undefined) return this.#limiter.take(this, routine, signal);
+    if (this.#limiter.sinceMs === undefined) return this.#limiter.take(this, afterOthers, signal);
     const end = new AbortController();
     const cancel = clock.after(maxMs, () => end.abort());
     const either = signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]);
-    const waited = await this.#limiter.take(this, routine, either);
+    const waited = await this.#limiter.take(this, afterOthers, either);
     cancel();
     if (end.signal.aborted) throw this.#heldBack(call);
     return waited;
