@@ -31,18 +31,25 @@ test('A cluster that has begun to move since the last List is looked for as soon
 
 test('The last tenth of those that move together is looked for sooner, with a List for each', () => {
   const steps = new ListSteps();
-  expect(stepsAfter(steps, 10, 30, 4)).toEqual([15_000, 15_000, 15_000]);
-  expect(stepsAfter(steps, 3, 3, 1, 1, 1)).toEqual([3_000, 3_000, 3_000, 15_000, 15_000]);
+  expect(stepsAfter(steps, 100, 300, 31)).toEqual([15_000, 15_000, 15_000]);
+  expect(stepsAfter(steps, ...Array(30).fill(30), 1)).toEqual([...Array(30).fill(3_000), 15_000]);
   expect(stepAt(steps, 5_000)).toBe(1_000);
 });
 
-test('Fewer than ten that move together get no Lists more than one', () => {
-  expect(stepsAfter(new ListSteps(), 9, 5, 1, 1)).toEqual([15_000, 15_000, 15_000, 15_000]);
+test('The last two of a few are looked for sooner, with eight Lists', () => {
+  const steps = new ListSteps();
+  expect(stepsAfter(steps, 3, 5, 3)).toEqual([15_000, 15_000, 15_000]);
+  expect(stepsAfter(steps, 2, 1, 2, 1, 1, 1, 1, 1, 1)).toEqual([...Array(8).fill(3_000), 15_000]);
+});
+
+test('What moves alone gets no Lists more', () => {
+  expect(stepsAfter(new ListSteps(), 1, 1, 1)).toEqual([15_000, 15_000, 15_000]);
+  expect(stepsAfter(new ListSteps(), 2, 2, 1)).toEqual([15_000, 15_000, 3_000]);
 });
 
 test('Once none is moving it begins anew', () => {
   const steps = new ListSteps();
   stepsAfter(steps, 30, 1, 0);
   expect(stepsAfter(steps, 1, 1)).toEqual([15_000, 15_000]);
-  expect(stepsAfter(steps, 10, 1, 1)).toEqual([15_000, 3_000, 15_000]);
+  expect(stepsAfter(steps, 3, 1, 0, 1)).toEqual([15_000, 3_000, 15_000, 15_000]);
 });

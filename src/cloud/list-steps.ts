@@ -2,8 +2,13 @@
 const STEP_SHARE = 0.2;
 const MIN_STEP_MS = 750;
 const MAX_STEP_MS = 15_000;
-/** Clusters that move together share their Lists. So when only a tenth of them is left, there may be a List for each of that tenth. */
+/**
+ * Clusters that move together share their Lists. So when only a tenth of them is left, there may be a List for each of that tenth. However
+ * few there are, the last two may have some.
+ */
 const LAST_SHARE = 0.1;
+const LEAST_LAST = 2;
+const LEAST_LISTS = 8;
 const LAST_STEP_MS = 3_000;
 
 /** When to list a space for the clusters that are moving in it. */
@@ -17,8 +22,10 @@ export class ListSteps {
   listed(left: number): void {
     if (left === 0) this.#spent = this.#most = 0;
     this.#most = Math.max(this.#most, left);
-    const last = Math.floor(this.#most * LAST_SHARE);
-    const hurry = left <= last && this.#spent < last;
+    const share = Math.floor(this.#most * LAST_SHARE);
+    // As long as none has come up, nothing shows that the others will soon.
+    const areLast = left < this.#most && left <= Math.max(LEAST_LAST, share);
+    const hurry = areLast && this.#spent < Math.max(LEAST_LISTS, share);
     this.#longestMs = hurry ? LAST_STEP_MS : MAX_STEP_MS;
     if (hurry) this.#spent++;
   }
