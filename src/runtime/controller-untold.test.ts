@@ -17,9 +17,14 @@ const SOON_MS = 30_000 + 2_000;
 
 /** A controller on an API server whose CRD knows no color, until it is replaced. */
 async function anOldCRD(behaviour: ToyBehaviour) {
-  const toys = new Set(['observedGeneration', 'conditions', 'lastError', 'size']);
-  const given = await aController(behaviour, 2, aCluster({ statusFields: { toys } }));
-  return { ...given, replace: () => toys.add('color') };
+  const properties: Record<string, object> = { observedGeneration: {}, conditions: {}, lastError: {}, size: {} };
+  const given = await aController(behaviour, 2, aCluster({ statusSchemas: { toys: { properties } } }));
+  return {
+    ...given,
+    replace: () => {
+      properties['color'] = {};
+    },
+  };
 }
 
 test.each([
@@ -100,19 +105,19 @@ test.each([
 
 test('Controller makes longer pauses after failures again once the CRD is replaced, even if not all that it dropped is still wanted', async () => {
   let wants = 3;
-  const toys = new Set(['observedGeneration', 'conditions', 'lastError']);
+  const properties: Record<string, object> = { observedGeneration: {}, conditions: {}, lastError: {} };
   const { create, pauses, clock } = await aController(
     {
       decide: () => ({ conditions: READY, status: { color: 'red', size: wants || null }, steps: ['mix'] }),
       act: () => Promise.reject(new TransientError('Busy', 'Later')),
     },
     2,
-    aCluster({ statusFields: { toys } }),
+    aCluster({ statusSchemas: { toys: { properties } } }),
   );
   await create('a');
   await clock.advance(HOUR_MS);
   expect(pauses().at(-1)).toBe(30_000);
-  toys.add('color').add('size');
+  Object.assign(properties, { color: {}, size: {} });
   wants = 0;
   await clock.advance(HOUR_MS);
   expect(pauses().at(-1)).toBe(300_000);

@@ -137,13 +137,14 @@ export class FakeHistory {
     if (!sendInitialEvents && after < this.#oldest) {
       throw new KubeError('too old resource version', { status: 410, reason: 'Expired' });
     }
-    const takes = ({ plural, event: { object } }: Entry) =>
+    const takes = ({ version, plural, event: { object } }: Entry) =>
+      version > after &&
       plural === following.plural &&
       isIn(following.namespace, object) &&
       (following.name === undefined || object.metadata.name === following.name);
     const missed = this.#entries
       .slice(sendInitialEvents ? 0 : this.#told)
-      .flatMap((entry) => (entry.version > after && takes(entry) ? [entry.event] : []));
+      .flatMap((entry) => (takes(entry) ? [entry.event] : []));
     const pending = sendInitialEvents ? [...this.#initialEvents(following), ...missed, this.#end()] : missed;
     const follower: Follower = { pending, takes, wake: () => {}, closed: false };
     this.#followers.add(follower);

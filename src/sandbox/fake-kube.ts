@@ -4,28 +4,28 @@ import { instant } from '../base/instant.ts';
 import { type Random, uuid } from '../base/random.ts';
 import {
   type AnyObject,
-  EVENTS,
   type KubeApi,
   KubeError,
   type ListOptions,
   type ObjectRef,
   type Resource,
-  SECRETS,
   type WatchEvent,
   type WatchOptions,
 } from '../kube/api.ts';
-import { isAnnotationKey, isLabelKey, isLabelValue, isObjectName, isSecretKey } from '../kube/names.ts';
+import type { StructuralSchema } from '../kube/crd/structural-schema.ts';
 import { FakeHistory } from './fake-kube-history.ts';
+import { asStored, type FakeObject, refuseChange, refused, refuseInvalid } from './fake-object.ts';
 import { jsonPatch } from './json-patch.ts';
 import { mergePatch } from './merge-patch.ts';
+import { pruned } from './pruned.ts';
 
 export interface FakeKubeOptions {
   readonly now: () => number;
   readonly random: Random;
   /** Plurals whose status is written only through the subresource, with the status that a new object gets. */
   readonly statusDefaults?: Readonly<Record<string, object>>;
-  /** Plurals whose status keeps only these fields, as with a CRD that knows no others. Absent: all are kept. */
-  readonly statusFields?: Readonly<Record<string, ReadonlySet<string>>>;
+  /** What CRDs know of a status, by plural: other fields are dropped. Absent: all are kept. */
+  readonly statusSchemas?: Readonly<Record<string, StructuralSchema>>;
   /** Whether a watch can begin with a list of what exists. Default: true. */
   readonly streamsLists?: boolean;
   /** Called for a patch that changed nothing. */
@@ -34,8 +34,7 @@ export interface FakeKubeOptions {
   readonly onRemoved?: (object: FakeObject) => void;
 }
 
-/** An object as stored. Besides metadata, its fields are up to its kind. */
-export type FakeObject = AnyObject & Readonly<Record<string, unknown>>;
+export type { FakeObject };
 
 /**
  * The part of a Kubernetes API server that KubeApi uses, in memory. Its behaviour was measured on a real one, and the suite
@@ -100,12 +99,10 @@ export class FakeKube implements KubeApi {
   }
 
   async create(resource: Resource, namespace: string, object: unknown): Promise<FakeObject> {
-    const { metadata, ...rest } = object as FakeObject & { metadata: { name?: string } };
-    const name = metadata.name;
-    if (name === undefined) throw refused(422, 'Invalid', 'metadata.name: Required value');
-    if (!isObjectName(name)) throw refused(422, 'Invalid', `metadata.name: Invalid value: "${name}"`);
-    refuseWrongNames(object as FakeObject);
-    refuseLongNote(object as FakeObject);
+    const wanted = asStored(resource, object as FakeObject);
+    refuseInvalid(wanted);
+    const { metadata, ...rest } = wanted;
+    const { name } = metadata;
     const path = pathOf(resource, { namespace, name });
     if (this.#terminating.has(namespace)) {
       const message = `namespace ${namespace} is being terminated`;
@@ -151,14 +148,13 @@ export class FakeKube implements KubeApi {
       if (isDeepStrictEqual(status, before)) return this.#unchanged(resource, ref, before);
       return this.#store(resource, path, 'MODIFIED', status);
     }
-    const wanted = hasStatus ? { ...merged, status: before['status'] } : merged;
-    refuseWrongMetadata(before, wanted);
-    refuseWrongNames(wanted);
-    refuseOtherSecret(before, wanted);
+    const wanted = asStored(resource, hasStatus ? { ...merged, status: before['status'] } : merged);
+    refuseChange(before, wanted);
     if (isDeepStrictEqual(wanted, before)) return this.#unchanged(resource, ref, before);
     const { metadata } = wanted;
     if (metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0) {
-      this.#remove(resource, path, wanted);
+      // What is reported is as it was last stored, with the finalizer.
+      this.#remove(resource, path, before);
       return wanted;
     }
     if (!counts(resource)) return this.#store(resource, path, 'MODIFIED', wanted);
@@ -265,9 +261,8 @@ export class FakeKube implements KubeApi {
   }
 
   #pruned({ plural }: Resource, status: unknown): unknown {
-    const known = this.#options.statusFields?.[plural];
-    if (known === undefined) return status;
-    return Object.fromEntries(Object.entries(status ?? {}).filter(([field]) => known.has(field)));
+    const schema = this.#options.statusSchemas?.[plural];
+    return schema === undefined ? status : pruned(status ?? {}, schema);
   }
 
   #forgetCollections({ plural }: Resource): void {
@@ -278,7 +273,15 @@ export class FakeKube implements KubeApi {
   /** The version of an answer that must be at least as new as the given one. */
   #asOldAs(notOlderThan: string): number {
     const version = this.#history.version;
-    if (Number(notOlderThan) > version) throw refused(504, 'Timeout', 'Too large resource version');
+    if (Number(notOlderThan) > version) {
+      const causes = ['ResourceVersionTooLarge'];
+      throw new KubeError('Too large resource version', {
+        status: 504,
+        reason: 'Timeout',
+        retryAfterMs: 1_000,
+        causes,
+      });
+    }
     return this.#laggingAt === undefined ? version : Math.max(Number(notOlderThan), this.#laggingAt);
   }
 
@@ -346,48 +349,4 @@ function shown(object: AnyObject, metadataOnly: boolean | undefined): AnyObject 
 
 function payload({ metadata: _, status: __, ...rest }: FakeObject): unknown {
   return rest;
-}
-
-function refuseWrongMetadata({ metadata: before }: FakeObject, { metadata: after }: FakeObject): void {
-  if (after.uid !== before.uid) throw refused(409, 'Conflict', 'Precondition failed: UID in precondition');
-  const had = new Set(before.finalizers);
-  const added = (after.finalizers ?? []).filter((name) => !had.has(name));
-  if (before.deletionTimestamp !== undefined && added.length > 0) {
-    throw refused(422, 'Invalid', `metadata.finalizers: Forbidden: no new finalizers can be added: ${added.join()}`);
-  }
-}
-
-function refuseWrongNames({ metadata, data }: FakeObject): void {
-  const { labels = {}, annotations = {} } = metadata;
-  const wrong = [
-    ...Object.keys(labels).filter((key) => !isLabelKey(key)),
-    ...Object.values(labels).filter((value) => !isLabelValue(value)),
-    ...Object.keys(annotations).filter((key) => !isAnnotationKey(key)),
-    // Only Secrets and ConfigMaps have data.
-    ...Object.keys(data ?? {}).filter((key) => !isSecretKey(key)),
-  ];
-  if (wrong.length > 0) throw refused(422, 'Invalid', `metadata or data: Invalid value: ${JSON.stringify(wrong[0])}`);
-}
-
-/** The type of a Secret can never change, nor can its data if it is immutable. */
-function refuseOtherSecret(before: FakeObject, after: FakeObject): void {
-  if (before['kind'] !== SECRETS.kind) return;
-  const forbid = (field: string, cause: string, message: string) => {
-    if (isDeepStrictEqual(before[field], after[field])) return;
-    const fields = [{ field, message }];
-    throw new KubeError(`${field}: ${message}`, { status: 422, reason: 'Invalid', causes: [cause], fields });
-  };
-  forbid('type', 'FieldValueInvalid', 'field is immutable');
-  if (before['immutable'] === true) forbid('data', 'FieldValueForbidden', 'field is immutable when `immutable` is set');
-}
-
-const MAX_NOTE_BYTES = 1024;
-
-function refuseLongNote({ kind, note }: FakeObject): void {
-  if (kind === EVENTS.kind && Buffer.byteLength(String(note ?? '')) > MAX_NOTE_BYTES)
-    throw refused(422, 'Invalid', `note: can have at most ${MAX_NOTE_BYTES} characters`);
-}
-
-function refused(status: number, reason: string, message: string): KubeError {
-  return new KubeError(message, { status, reason });
 }

@@ -68,6 +68,26 @@ export function watchContract(open: () => Promise<Subject>): void {
     expect((await events).map(({ type }) => type)).toEqual(['MODIFIED', 'DELETED']);
   });
 
+  test('watch() reports a deletion with the object as it was last stored: with its last finalizer', async () => {
+    const { api, namespace, ref, object, patch } = await aCase(open, { finalizers: [FINALIZER] });
+    const events = watching(api, SPACES, { namespace }, object.metadata.resourceVersion, 2);
+    await api.delete(SPACES, ref, { uid: object.metadata.uid });
+    await patch({ metadata: { finalizers: null, labels: { a: 'b' } } });
+    const metadata = { finalizers: [FINALIZER], deletionTimestamp: expect.any(String) };
+    const [marked, deleted] = await events;
+    expect(deleted).toMatchObject({ type: 'DELETED', object: { metadata } });
+    expect(deleted?.object.metadata.labels).toBeUndefined();
+    expect(versionOf(deleted?.object)).toBeGreaterThan(versionOf(marked?.object));
+  });
+
+  test('watch() from a version to come reports only what is newer', async () => {
+    const { api, namespace, object } = await aCase(open);
+    const version = versionOf(object) + 20;
+    const events = watching(api, SECRETS, { namespace }, String(version), 1);
+    for (let index = 0; index <= 20; index++) await api.create(SECRETS, namespace, aSecret(`secret-${index}`));
+    expect(versionOf((await events)[0]?.object)).toBeGreaterThan(version);
+  });
+
   test('watch() from a version that has been compacted is refused as gone', async () => {
     const { api, namespace } = await aCase(open);
     expect(isGone(await errorOf(watching(api, SPACES, { namespace }, '1', 1)))).toBe(true);

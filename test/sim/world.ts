@@ -9,7 +9,7 @@ import type { Simulator } from '../../src/simulator/interface.ts';
 import type { Knobs } from '../../src/simulator/knobs.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, createTeam } from '../../src/simulator/simulator.ts';
-import { statusFieldsOf } from '../support/status-fields.ts';
+import { statusSchemaOf, withoutField } from '../support/status-schema.ts';
 import { type Effect, FAILURES, type Fault, isWrongLogin, TURNS } from './faults.ts';
 import { Garbage } from './garbage.ts';
 import { HotKeys } from './hot-keys.ts';
@@ -32,7 +32,7 @@ const LANDING_MS = 30 * SECOND_MS;
 const ENDLESS = 5_000;
 const FLAKINESS = 1 / 3;
 /** Computed once, as this takes nearly a tenth of the time of a run. */
-const STATUS_FIELDS = definitions.map(({ plural, status }) => [plural, statusFieldsOf({ status })] as const);
+const STATUS_SCHEMAS = definitions.map((definition) => [definition.plural, statusSchemaOf(definition)] as const);
 const KNOBS: Partial<Knobs> = {
   provisionMs: [20_000, 20_000],
   suspendMs: [5_000, 5_000],
@@ -106,11 +106,11 @@ export class World {
       now: this.clock.now,
       random: createSeededRandom(seed + 2),
       statusDefaults: Object.fromEntries(KINDS.map(({ plural }) => [plural, { observedGeneration: -1 }])),
-      statusFields: Object.fromEntries(
-        STATUS_FIELDS.map(([plural, known]) => [
-          plural,
-          new Set([...known].filter((field) => `${plural}.${field}` !== plan.without)),
-        ]),
+      statusSchemas: Object.fromEntries(
+        STATUS_SCHEMAS.map(([plural, schema]) => {
+          const [older, ...path] = plan.without?.split('.') ?? [];
+          return [plural, older === plural ? withoutField(schema, path) : schema];
+        }),
       ),
       // Some servers are older.
       streamsLists: (plan.seed ?? 0) % 4 !== 3,
