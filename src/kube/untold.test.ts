@@ -13,6 +13,14 @@ test.each([
   ['a list is empty', { sizes: [] }, { sizes: [] }, undefined],
   ['one is not there', { size: 1, color: 'red' }, { size: 1 }, 'status.color was written'],
   ['none is there', { size: 1, color: 'red' }, {}, 'status.size, status.color was written'],
+  ['all inside one stayed', { lid: { size: 1, color: null } }, { lid: { size: 1, other: 1 } }, undefined],
+  ['one inside another is not there', { lid: { size: 1, color: 'red' } }, { lid: { size: 1 } }, 'status.lid.color was'],
+  [
+    'one inside a list is not there',
+    { lids: [{ a: 1 }, { a: 1, b: 1 }] },
+    { lids: [{}, { b: 1 }] },
+    'status.lids.a was',
+  ],
 ])('droppedFrom() reports fields that the API server dropped, if %s', (_, patch, status, told) => {
   const untold = droppedFrom(patch, answer(status));
   expect([untold?.reason, untold?.message.startsWith(told ?? '')]).toEqual(
@@ -35,8 +43,11 @@ test.each([
 });
 
 test('tells() says whether a status has one of these fields, even if empty', () => {
-  const fields = ['size', 'colors'];
+  const fields = ['size', 'colors', 'lid.size', 'lids.size'];
   expect(tells(answer({ colors: [] }), fields)).toBe(true);
+  expect(tells(answer({ lid: { size: 0 } }), fields)).toBe(true);
+  expect(tells(answer({ lids: [{}, { size: 0 }] }), fields)).toBe(true);
+  expect(tells(answer({ lid: {}, lids: [{}] }), fields)).toBe(false);
   expect(tells(answer({ shape: 1 }), fields)).toBe(false);
   expect(tells({ metadata: { name: 'a', uid: 'u', resourceVersion: '1' } }, fields)).toBe(false);
 });

@@ -1,4 +1,5 @@
 import { messageOf } from '../base/errors.ts';
+import { isRecord } from '../base/is-record.ts';
 import { type AnyObject, isConflict, isNotFound, isRefused } from './api.ts';
 import { statusOf } from './status-patch.ts';
 
@@ -6,7 +7,7 @@ import { statusOf } from './status-patch.ts';
 export interface Untold {
   readonly reason: string;
   readonly message: string;
-  /** Fields of the status that were dropped; undefined: all of it was refused. */
+  /** Paths of the status's fields that were dropped, also inside others; undefined: all of it was refused. */
   readonly missing?: readonly string[];
 }
 
@@ -14,10 +15,7 @@ const INSTALL = 'install those of this version with mooring crds | kubectl apply
 
 /** Checks the answer to a status patch: the API server drops what the CRD does not know. Undefined: everything stayed. */
 export function droppedFrom(patch: object, answer: AnyObject): Untold | undefined {
-  const kept = new Set(Object.keys(statusOf(answer)));
-  const dropped = Object.entries(patch).flatMap(([field, value]) =>
-    value === null || value === undefined || kept.has(field) ? [] : [field],
-  );
+  const dropped = [...new Set(pathsMissing(patch, statusOf(answer)))];
   if (dropped.length === 0) return undefined;
   const message =
     `${dropped.map((field) => `status.${field}`).join(', ')} was written, but is missing: the CustomResourceDefinitions are of an earlier version of Mooring, or ` +
@@ -25,10 +23,27 @@ export function droppedFrom(patch: object, answer: AnyObject): Untold | undefine
   return { reason: 'StatusIncomplete', message, missing: dropped };
 }
 
+/** Returns the paths of fields that were to be stored and were not. Lists are stored as a whole. */
+function pathsMissing(written: unknown, stored: unknown): readonly string[] {
+  if (Array.isArray(written) && Array.isArray(stored))
+    return written.flatMap((each, index) => pathsMissing(each, stored[index]));
+  if (!isRecord(written) || !isRecord(stored)) return [];
+  return Object.entries(written).flatMap(([field, value]) => {
+    if (value === null || value === undefined) return [];
+    if (!Object.hasOwn(stored, field)) return [field];
+    return pathsMissing(value, stored[field]).map((path) => `${field}.${path}`);
+  });
+}
+
 /** Reports whether the status has any of these dropped fields: by now they are known, or the rest is reported again. */
 export function tells(object: AnyObject, fields: readonly string[]): boolean {
-  const status = statusOf(object);
-  return fields.some((field) => Object.hasOwn(status, field));
+  return fields.some((path) => hasPath(statusOf(object), path.split('.')));
+}
+
+function hasPath(value: unknown, [field, ...inside]: readonly string[]): boolean {
+  if (field === undefined) return true;
+  if (Array.isArray(value)) return value.some((each) => hasPath(each, [field, ...inside]));
+  return isRecord(value) && Object.hasOwn(value, field) && hasPath(value[field], inside);
 }
 
 /** Judges a status patch that failed. Undefined: the next one may succeed, or there is nobody to tell. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { recordOf } from '../../src/base/is-record.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
 import { EVENTS } from '../../src/kube/api.ts';
-import { statusSchemaOf } from '../support/status-schema.ts';
+import { laterFieldsOf, statusSchemaOf } from '../support/status-schema.ts';
 import { MINUTE_MS } from './people.ts';
 import { CLUSTERS, DATABASES, USERS } from './view.ts';
 import { World } from './world.ts';
@@ -11,10 +12,18 @@ import { World } from './world.ts';
 /** Fields that every version has. The invariants need the binding to know which Secret must work. */
 const OF_OLD: ReadonlySet<string> = new Set(['observedGeneration', 'conditions', 'binding']);
 const FIELDS = definitions.flatMap((definition) =>
-  Object.keys(statusSchemaOf(definition).properties ?? {})
-    .filter((field) => !OF_OLD.has(field))
-    .map((field) => `${definition.plural}.${field}`),
+  laterFieldsOf(statusSchemaOf(definition))
+    .filter((path) => !OF_OLD.has(path.split('.')[0] ?? ''))
+    .map((path) => `${definition.plural}.${path}`),
 );
+
+/** The paths of everything in a patch that is to be stored. */
+function pathsIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(pathsIn);
+  return Object.entries(recordOf(value)).flatMap(([name, field]) =>
+    field === null ? [] : [name, ...pathsIn(field).map((path) => `${name}.${path}`)],
+  );
+}
 
 test.each(FIELDS)(
   'Without %s nothing is lost or doubled, no key is hot, and an Event says what is missing',
@@ -25,8 +34,7 @@ test.each(FIELDS)(
     const patch = kube.patch.bind(kube);
     kube.patch = (resource, ref, body, options) => {
       if (options?.subresource === 'status')
-        for (const [field, value] of Object.entries((body as { status: object }).status))
-          if (value !== null) written.add(`${resource.plural}.${field}`);
+        for (const path of pathsIn((body as { status: object }).status)) written.add(`${resource.plural}.${path}`);
       return patch(resource, ref, body, options);
     };
     await world.start();
@@ -45,7 +53,8 @@ test.each(FIELDS)(
     await clock.advance(60 * MINUTE_MS);
     world.stop();
     expect(invariants.violations).toEqual([]);
-    const told = kube.all(EVENTS).some((event) => String(event['note']).includes(`status.${without.split('.')[1]}`));
+    const path = without.slice(without.indexOf('.') + 1);
+    const told = kube.all(EVENTS).some((event) => String(event['note']).includes(`status.${path}`));
     expect(told).toBe(written.has(without));
   },
 );
