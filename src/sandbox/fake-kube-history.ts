@@ -88,6 +88,12 @@ export class FakeHistory {
     this.#initializing = false;
   }
 
+  refuseIfInitializing(): void {
+    if (!this.#initializing) return;
+    const message = 'storage is (re)initializing';
+    throw new KubeError(message, { status: 429, reason: 'TooManyRequests', retryAfterMs: 1_000 });
+  }
+
   /** The objects of a collection as they were at a version, sorted by name. */
   asOf(scope: Omit<Following, 'after'> & { readonly version: number }): readonly AnyObject[] {
     const objects = new Map<string, AnyObject>();
@@ -129,10 +135,7 @@ export class FakeHistory {
     show: (event: WatchEvent) => WatchEvent,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<WatchEvent> {
-    if (this.#initializing) {
-      const message = 'storage is (re)initializing';
-      throw new KubeError(message, { status: 429, reason: 'TooManyRequests', retryAfterMs: 1_000 });
-    }
+    this.refuseIfInitializing();
     const { after, sendInitialEvents } = following;
     if (!sendInitialEvents && after < this.#oldest) {
       throw new KubeError('too old resource version', { status: 410, reason: 'Expired' });

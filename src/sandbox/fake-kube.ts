@@ -66,6 +66,8 @@ export class FakeKube implements KubeApi {
 
   async list(resource: Resource, options: ListOptions) {
     const { limit = Number.POSITIVE_INFINITY, notOlderThan } = options;
+    // Pages come from the database itself.
+    if (options.limit === undefined && notOlderThan === undefined) this.#history.refuseIfInitializing();
     const version = this.#history.version;
     const from = notOlderThan === undefined ? version : this.#asOldAs(notOlderThan);
     const [start, asOf] = (options.continueToken ?? `0/${from}`).split('/').map(Number);
@@ -224,7 +226,7 @@ export class FakeKube implements KubeApi {
 
   /**
    * As after `etcdutl snapshot restore --bump-revision --mark-compacted`: objects are as they were at that version, with the versions
-   * that they had, and the server's own is far later. Until `initialized`, no watch begins.
+   * that they had, and the server's own is far later. Until `initialized`, no watch or whole list begins.
    */
   restore(version: number): void {
     this.#objects.clear();
@@ -237,7 +239,7 @@ export class FakeKube implements KubeApi {
     }
   }
 
-  /** Ends every watch. Until `initialized`, no new one begins, and then only from the newest version. */
+  /** Ends every watch. Until `initialized`, neither a new one nor a list in one answer begins, and then watches only from the newest version. */
   restart(): void {
     this.#history.restart();
   }
