@@ -55,9 +55,12 @@ async function run(asked: Asked, { api, namespace, reach, args, io, style }: OnC
 }
 
 function timeoutOf(text: string): number {
+  let ms: number;
   try {
-    return parseDuration(text);
+    ms = parseDuration(text);
   } catch {
     throw new UsageError(`--timeout cannot be "${text}": write it like 30s, 5m or 1h`);
   }
+  if (ms === 0) throw new UsageError(`--timeout cannot be "${text}": use --no-wait so as not to wait`);
+  return ms;
 }

@@ -162,6 +162,7 @@ test.each([
   ['rotate', ['pod/x'], 'There is no kind "pod"'],
   ['suspend', ['dbu/app'], 'suspend does not work on a DatabaseUser,'],
   ['pause', ['dbu/app', '--timeout=soon'], '--timeout cannot be "soon"'],
+  ['pause', ['dbu/app', '--timeout=0s'], '--timeout cannot be "0s": use --no-wait'],
 ])('%s %j is called wrongly, wherever its cluster is', async (name, args, told) => {
   let stderr = '';
   const io: CommandIO = {

@@ -214,6 +214,33 @@ describe('makeChange()', () => {
     expect(text).toMatch(/^Not done in 1 s\. No progress was seen in that time\.\nWhat was set stays/);
   });
 
+  it.each(['get', 'patch'] as const)(
+    'waits no longer than it may for an API server that never answers a %s',
+    async (call) => {
+      const desk = await aDesk();
+      const api: KubeApi = {
+        ...wrapped(desk.kube),
+        [call]: (_resource: unknown, _where: unknown, ...rest: readonly unknown[]) =>
+          untilAborted(rest.find((each) => each instanceof AbortSignal)),
+      };
+      const { end } = await desk.make('rotate', { timeoutMs: 5_000, api });
+      const { code, text } = await end(5_000);
+      expect(code).toBe(TIMED_OUT);
+      expect(text).toMatch(
+        call === 'get'
+          ? /^Nothing was set: the API server did not answer in 5 s$/
+          : /^It is not known whether annotation mooring.dev.rotate-at was set, as the API server did not answer/,
+      );
+    },
+  );
+
+  it('is done once it is set, even if nobody can say in time whether an operator runs', async () => {
+    const desk = await aDesk();
+    const api: KubeApi = { ...wrapped(desk.kube), list: (_resource, _options, signal) => untilAborted(signal) };
+    const { end } = await desk.make('pause', { timeoutMs: 5_000, api });
+    expect(await end(5_000)).toMatchObject({ code: 0, text: expect.stringMatching(/^Paused: /) });
+  });
+
   it('says the same after Ctrl-C', async () => {
     const desk = await aDesk();
     const { end } = await desk.make('suspend');

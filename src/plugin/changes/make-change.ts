@@ -49,23 +49,40 @@ const IDLE_MS = 20_000;
  * set.
  */
 export async function makeChange(request: ChangeRequest, tools: ChangeTools): Promise<ChangeEnd> {
+  const { clock, signal } = tools;
+  const overdue = new AbortController();
+  const cancel = request.wait ? clock.after(request.timeoutMs, () => overdue.abort()) : () => {};
+  try {
+    return await setAndWait(request, { ...tools, over: AbortSignal.any([signal, overdue.signal]) });
+  } catch (error) {
+    if (!(error instanceof HttpError) || signal.aborted || !overdue.signal.aborted) throw error;
+    return { code: TIMED_OUT, text: `Nothing was set: the API server did not answer in ${request.timeoutMs / 1000} s` };
+  } finally {
+    cancel();
+  }
+}
+
+/** `over`: aborts with `signal`, or once time is up. */
+type Tools = ChangeTools & { readonly over: AbortSignal };
+
+async function setAndWait(request: ChangeRequest, tools: Tools): Promise<ChangeEnd> {
   const { name, change, definition, ref } = request;
-  const { api, clock, signal, reach } = tools;
-  const found = await loadChain(api, definition, ref, signal);
-  if (found === undefined) return { code: 1, text: await notThereText(api, definition, ref, signal, reach) };
+  const { api, clock, signal, over, reach } = tools;
+  const found = await loadChain(api, definition, ref, over);
+  if (found === undefined) return { code: 1, text: await notThereText(api, definition, ref, over, reach) };
   const obstacle = obstacleOf(name, { ...found.inventory, reach }, found.item);
   if (obstacle !== undefined) return { code: 1, text: `Nothing was set. ${obstacle}` };
   const value = new Date(clock.now()).toISOString();
   const status = commandFor('status', found.item, tools);
   let set: Item;
   try {
-    set = itemOf(definition, await api.patch(resourceOf(definition), ref, change.patch(value), undefined, signal));
+    set = itemOf(definition, await api.patch(resourceOf(definition), ref, change.patch(value), undefined, over));
   } catch (error) {
     if (!(error instanceof HttpError) || error.kind === 'unreachable') throw error;
     const text = `It is not known whether ${change.sets} was set, as the API server did not answer. Look with: ${status}`;
-    return { code: signal.aborted ? INTERRUPTED : 1, text };
+    return { code: signal.aborted ? INTERRUPTED : over.aborted ? TIMED_OUT : 1, text };
   }
-  const operator = operatorWatch(tools);
+  const operator = operatorWatch({ api, clock, signal: over });
   if (!request.wait) return withSign({ code: 0, text: `Set: ${change.sets}. Look with: ${status}` }, await operator());
   const { isIdle = false, ...end } = await wait(request, tools, { value, before: set }, operator);
   // A change that only sets something is done even if no operator looks.
@@ -92,13 +109,10 @@ interface Set {
 /** `isIdle`: the operator was not seen to begin. */
 type Waited = ChangeEnd & { readonly isIdle?: boolean };
 
-async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operator: OperatorSign): Promise<Waited> {
-  const { api, clock, signal, reach } = tools;
+async function wait(request: ChangeRequest, tools: Tools, set: Set, operator: OperatorSign): Promise<Waited> {
+  const { api, clock, signal, over, reach } = tools;
   /** By the monotonic clock; undefined: the operator is at work. */
   let idleSince: number | undefined;
-  const overdue = new AbortController();
-  const cancel = clock.after(request.timeoutMs, () => overdue.abort());
-  const over = AbortSignal.any([signal, overdue.signal]);
   let told = '';
   const tell = (what: string, idle = false, sign?: string) => {
     idleSince = idle ? (idleSince ?? clock.monotonic()) : undefined;
@@ -107,22 +121,18 @@ async function wait(request: ChangeRequest, tools: ChangeTools, set: Set, operat
     if (line !== told) tools.tell(line);
     told = line;
   };
-  try {
-    for (;;) {
-      const end = await look(api, request, set, over, { tell, operator, reach });
-      if (end !== undefined) return end;
-      await sleep(clock, LOOK_MS, over);
-      if (signal.aborted)
-        return { code: INTERRUPTED, text: 'The wait was interrupted.', isIdle: idleSince !== undefined };
-      if (overdue.signal.aborted)
-        return {
-          code: TIMED_OUT,
-          text: `Not done in ${request.timeoutMs / 1000} s. ${told === '' ? 'No progress was seen in that time.' : `Last progress: ${told}`}`,
-          isIdle: idleSince !== undefined,
-        };
-    }
-  } finally {
-    cancel();
+  for (;;) {
+    const end = await look(api, request, set, over, { tell, operator, reach });
+    if (end !== undefined) return end;
+    await sleep(clock, LOOK_MS, over);
+    if (signal.aborted)
+      return { code: INTERRUPTED, text: 'The wait was interrupted.', isIdle: idleSince !== undefined };
+    if (over.aborted)
+      return {
+        code: TIMED_OUT,
+        text: `Not done in ${request.timeoutMs / 1000} s. ${told === '' ? 'No progress was seen in that time.' : `Last progress: ${told}`}`,
+        isIdle: idleSince !== undefined,
+      };
   }
 }
 
