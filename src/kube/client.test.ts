@@ -74,13 +74,13 @@ test('A dry run stores nothing, and names its field manager', async () => {
   const { api, transport, urls } = aClient(() => ({ status: 200, body: OBJECT }));
   const { signal } = new AbortController();
   const toy = { ...OBJECT, spec: { size: 1 } };
-  await api.applyDryRun(TOYS, toy);
-  await api.applyDryRun(TOYS, toy, 'kubectl', signal);
+  await api.applyDryRun(TOYS, toy, { force: true });
+  await api.applyDryRun(TOYS, toy, { manager: 'kubectl', force: false }, signal);
   await api.patchDryRun(TOYS, REF, { spec: { size: 2 } }, signal);
   const path = 'PATCH /apis/mooring.dev/v1alpha1/namespaces/ns/toys/a';
   expect(urls()).toEqual([
     `${path}?fieldManager=mooring&force=true&dryRun=All`,
-    `${path}?fieldManager=kubectl&force=true&dryRun=All`,
+    `${path}?fieldManager=kubectl&force=false&dryRun=All`,
     `${path}?fieldManager=mooring&dryRun=All&fieldValidation=Strict`,
   ]);
   expect(transport.requests).toMatchObject([

@@ -72,9 +72,15 @@ async function* untilSilent(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
 export interface KubeClient extends KubeApi {
   /**
    * Returns what server-side apply would make of the object, with defaults and after validation; nothing is stored (`dryRun=All`).
-   * `manager`: who applies; undefined: this client. Throws KubeError if the API server refuses it.
+   * `manager`: who applies; undefined: this client. `force`: takes over what others have set; otherwise that is a conflict.
+   * Throws KubeError if the API server refuses it.
    */
-  applyDryRun(resource: Resource, object: AnyObject, manager?: string, signal?: AbortSignal): Promise<AnyObject>;
+  applyDryRun(
+    resource: Resource,
+    object: AnyObject,
+    apply: { readonly manager?: string | undefined; readonly force: boolean },
+    signal?: AbortSignal,
+  ): Promise<AnyObject>;
   /** The same for a JSON merge patch; unknown fields are refused. */
   patchDryRun(resource: Resource, ref: ObjectRef, patch: unknown, signal?: AbortSignal): Promise<AnyObject>;
 }
@@ -204,8 +210,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       return toObject(await call('patch', resource, { ...request, ...given(signal) }));
     },
 
-    async applyDryRun(resource, object, manager, signal) {
-      const query = new URLSearchParams({ fieldManager: manager ?? fieldManager, force: 'true', dryRun: 'All' });
+    async applyDryRun(resource, object, { manager = fieldManager, force }, signal) {
+      const query = new URLSearchParams({ fieldManager: manager, force: String(force), dryRun: 'All' });
       const path = `${objectPath(resource, object.metadata)}?${query}`;
       const request = { method: 'PATCH', path, ...json(object, 'application/apply-patch+yaml') } as const;
       return notStored(await call('apply', resource, { ...request, ...given(signal) }));

@@ -23,7 +23,7 @@ function aServer(error?: KubeError) {
     return liveOf({});
   };
   const api: Pick<KubeClient, 'applyDryRun' | 'patchDryRun'> = {
-    applyDryRun: (_resource, object, manager) => answer('apply', (object as { spec?: unknown }).spec, manager),
+    applyDryRun: (_resource, object, { manager }) => answer('apply', (object as { spec?: unknown }).spec, manager),
     patchDryRun: (_resource, _ref, patch) => answer('patch', patch),
   };
   return { api: api as KubeClient, sent };
@@ -105,6 +105,42 @@ describe('dryRun()', () => {
     const live = liveOf({ annotations, managedFields });
     await dryRun(api, databaseClusterDefinition, without, live, new Set(), signal);
     expect(sent).toEqual([['patch', { metadata: {}, spec: null }]]);
+  });
+
+  describe('of an object that was applied server-side', () => {
+    const live = liveOf({ managedFields: [{ manager: 'kubectl', operation: 'Apply', fieldsV1: { 'f:spec': {} } }] });
+    const CONFLICT =
+      'Cannot apply databaseclusters: Apply failed with 2 conflicts: conflicts with "kubectl-edit" using mooring.dev/v1alpha1:\n- .spec.state\n- .spec.region\n';
+
+    /** An API server where somebody else has set fields. `refused`: what it says even to a forced apply. */
+    function aContested(refused?: KubeError) {
+      const { api, sent } = aServer(refused);
+      const applyDryRun: KubeClient['applyDryRun'] = (resource, object, apply) => {
+        if (!apply.force) throw new KubeError(CONFLICT, { status: 409, reason: 'Conflict' });
+        return api.applyDryRun(resource, object, apply);
+      };
+      return { api: { ...api, applyDryRun }, sent };
+    }
+
+    it('notes that others have set fields, which only a forced apply takes over', async () => {
+      const { api, sent } = aContested();
+      expect(await run(api, CLUSTER_SPEC, live)).toMatchObject({
+        object: {},
+        note: 'Applied server-side by "kubectl", DatabaseCluster shop/orders is refused, unless conflicts are forced (--force-conflicts), which this plan assumes: Apply failed with 2 conflicts: conflicts with "kubectl-edit" using mooring.dev/v1alpha1: .spec.state, .spec.region',
+      });
+      expect(sent).toEqual([['apply', CLUSTER_SPEC, 'kubectl']]);
+    });
+
+    it('says what is wrong with the manifest itself all the same', async () => {
+      const { api } = aContested(new KubeError('the object has been modified', { status: 409, reason: 'Conflict' }));
+      expect(await run(api, CLUSTER_SPEC, live)).toEqual({ problems: ['the object has been modified'] });
+    });
+
+    it('asks once if there is no conflict', async () => {
+      const { api, sent } = aServer();
+      expect(await run(api, CLUSTER_SPEC, live)).not.toHaveProperty('note');
+      expect(sent).toHaveLength(1);
+    });
   });
 
   it('takes null for absent, as templates may leave it, unless it is applied server-side: then the server refuses it', async () => {

@@ -1,5 +1,5 @@
 import { recordOf } from '../base/is-record.ts';
-import { type AnyObject, KubeError } from '../kube/api.ts';
+import { type AnyObject, isConflict, KubeError } from '../kube/api.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type ResourceDefinition, specIssues } from '../kube/definition.ts';
 import { isNoNamespace } from '../plugin/inventory.ts';
@@ -29,9 +29,14 @@ export async function dryRun(
   signal: AbortSignal,
 ): Promise<DryRun> {
   const spec = { ...recordOf(live?.spec), ...recordOf(asTaken(manifest, live).spec) };
+  const conflicts: string[] = [];
   const own = specIssues(definition, spec).map(({ field, text }) => ({ field, text: `${field} ${text}` }));
   try {
-    return await allRefused(definition, manifest, own, (rest) => asked(api, definition, rest, live, signal));
+    const onConflict = (text: string) => conflicts.push(text);
+    const ask = (rest: Manifest) => asked(api, definition, rest, live, onConflict, signal);
+    const answer = await allRefused(definition, manifest, own, ask);
+    const [note] = conflicts;
+    return note === undefined || 'problems' in answer ? answer : { ...answer, note };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     if (REFUSALS.has(error.status)) return { problems: [...own.map(({ text }) => text), error.message.trim()] };
@@ -111,17 +116,34 @@ function isSaid(told: ReadonlyMap<string, unknown>, { field, text }: Refused): b
   return told.has(field) || (!isWhole && [...told.keys()].some((each) => isWithin(each, field)));
 }
 
-function asked(
+/** `onConflict`: told if others have set what a server-side apply would set. It is asked by force then, as Flux and Argo CD do. */
+async function asked(
   api: KubeClient,
   definition: ResourceDefinition,
   manifest: Manifest,
   live: AnyObject | undefined,
+  onConflict: (text: string) => void,
   signal: AbortSignal,
 ): Promise<AnyObject> {
   const resource = resourceOf(definition);
   const { manager, before } = applierOf(live, manifest);
-  if (manager !== undefined || before === undefined)
-    return api.applyDryRun(resource, asTaken(manifest, live) as unknown as AnyObject, manager, signal);
   const { namespace, name } = manifest.metadata;
-  return api.patchDryRun(resource, { namespace, name }, patchFor(manifest, before), signal);
+  if (manager === undefined && before !== undefined)
+    return api.patchDryRun(resource, { namespace, name }, patchFor(manifest, before), signal);
+  const object = asTaken(manifest, live) as unknown as AnyObject;
+  const apply = (force: boolean) => api.applyDryRun(resource, object, { manager, force }, signal);
+  if (manager === undefined) return apply(true);
+  try {
+    return await apply(false);
+  } catch (error) {
+    if (!(error instanceof KubeError && isConflict(error))) throw error;
+    const text = error.message
+      .replace(/^.*?: (?=Apply failed)/, '')
+      .trim()
+      .replace(/(:?)\n- /g, (_, colon) => `${colon || ','} `);
+    onConflict(
+      `Applied server-side by "${manager}", ${definition.kind} ${namespace}/${name} is refused, unless conflicts are forced (--force-conflicts), which this plan assumes: ${text}`,
+    );
+    return apply(true);
+  }
 }

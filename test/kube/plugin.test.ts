@@ -219,6 +219,24 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     }
   });
 
+  test('plan says which fields of a server-side apply others have set', async (context) => {
+    const site = await settled(context);
+    const manifest = cluster({ backup: { frequency: 'hourly' } });
+    const file = JSON.stringify({ ...manifest, metadata: { name: 'orders', namespace: site.namespace } });
+    const apply = ['apply', '--server-side', '--filename=-'];
+    await mustKubectl([...apply, '--force-conflicts'], { input: file });
+    const backup = { spec: { backup: { frequency: 'daily' } } };
+    const target = ['dbc/orders', `--namespace=${site.namespace}`, '--type=merge'];
+    await mustKubectl(['patch', ...target, `--patch=${JSON.stringify(backup)}`]);
+    const { stdout } = await mooring(site.namespace, ['plan', '-f', '-'], { input: file });
+    const conflict = 'conflict with "kubectl-patch" using mooring.dev/v1alpha1: .spec.backup.frequency';
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
+      `(--force-conflicts), which this plan assumes: Apply failed with 1 conflict: ${conflict}`,
+    );
+    expect(stdout).toMatch(/backup.*: .*daily.* → .*hourly/);
+    await expect(mustKubectl(apply, { input: file })).rejects.toThrow(/conflict with "kubectl-patch"/);
+  });
+
   test('Ctrl-C during a wait says what was set, and where to look', async (context) => {
     const site = await bench.site(context, { knobs: { suspendMs: [600_000, 600_000] } });
     await site.apply(...wholeSpace(site.cloud), cluster());
