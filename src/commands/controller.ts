@@ -6,6 +6,7 @@ import { listenErrorMessage } from '../base/listen-error.ts';
 import { createLog, type Log } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
 import { type Config, ConfigError, FLAGS, parseConfig, variableOf } from '../config.ts';
+import { proxyFor } from '../http/proxy.ts';
 import { connectionGuard, LOOPBACK_NETWORKS, type UrlPolicy } from '../kinds/databasespace/connection/url-policy.ts';
 import { type KubeApi, NAMESPACES, type Resource } from '../kube/api.ts';
 import { loadKubeConnection } from '../kube/connection/config.ts';
@@ -87,12 +88,13 @@ async function run(config: Config, io: CommandIO, log: Log): Promise<void> {
     refusal: (resource: Resource) => (resource === LEASES ? undefined : operator.fence()),
   };
   const clients = createKubeClients(connection, clientOptions, watches);
+  tellProxy(io.env, log);
   const urlPolicy = urlPolicyOf(config, connection);
   const operator: Operator = createOperator({
     api: clients.api,
     clock: systemClock,
     random: systemRandom,
-    transport: transportsFor(userAgent, connectionGuard(urlPolicy), io.env).of,
+    transport: transportsFor(userAgent, io.env, connectionGuard(urlPolicy)).of,
     log,
     metrics,
     namespaces: config.namespaces,
@@ -135,6 +137,22 @@ async function tellAbsent(api: KubeApi, names: readonly string[], log: Log, sign
 function urlPolicyOf({ allowHTTP, allowedBaseURLs, allowedNetworks }: Config, { inPod }: KubeConnection): UrlPolicy {
   const loopback = inPod && !allowHTTP ? [] : LOOPBACK_NETWORKS;
   return { allowHTTP, allowedBaseURLs, allowedNetworks: [...allowedNetworks, ...loopback] };
+}
+
+/** Throws StartError if the environment names a proxy that cannot be used: without it, nothing would be reached. */
+function tellProxy(env: NodeJS.ProcessEnv, log: Log): void {
+  for (const cloud of ['https://cloud.invalid', 'http://cloud.invalid']) {
+    try {
+      const proxy = proxyFor(cloud, undefined, env);
+      if (proxy === undefined) continue;
+      const { protocol } = new URL(cloud);
+      const told = `Clouds and servers by ${protocol}// are reached through a proxy, unless NO_PROXY names them`;
+      // The origin has no login.
+      log.info({ proxy: new URL(proxy).origin }, told);
+    } catch (error) {
+      throw new StartError(messageOf(error), { cause: error });
+    }
+  }
 }
 
 async function securedMetrics({ metricsSecure }: Config, reviews: Reviews, log: Log): Promise<ServeOptions> {

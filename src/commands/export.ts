@@ -28,7 +28,7 @@ export const exportSpace = onCluster({
   async run({ api, namespace, args, io }, { name }) {
     const space = { namespace, name };
     const spec = await readSpace(api, space, io.signal);
-    const clusters = await withOutside(api, async (outside) => {
+    const clusters = await withOutside({ api, io }, async (outside) => {
       const cloud = await cloudOf(outside, namespace, spec, io.signal);
       return cloud.list(io.signal);
     });

@@ -95,7 +95,7 @@ export const plan = onCluster({
       if (isMissing || output === 'text') return isMissing ? 1 : 0;
     }
     const given = { namespace, documents, objects: read.objects, policy: policyOf(told, read.objects) };
-    const { listed, notes } = await withOutside(api, (outside) => askClouds(outside, given, io.signal));
+    const { listed, notes } = await withOutside({ api, io }, (outside) => askClouds(outside, given, io.signal));
     const planned = await makePlan({ ...read, listed, told }, systemClock);
     const asked = isDeletion ? named : new Set(namesIn(documents, namespace));
     const without = async () => makePlan({ ...(await read.asTheyAre()), listed, told }, systemClock);

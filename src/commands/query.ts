@@ -61,7 +61,7 @@ export const query = onCluster({
       query: text,
       commit: type !== 'read',
     };
-    const answer = await withOutside(api, async (outside) => {
+    const answer = await withOutside({ api, io }, async (outside) => {
       const session = await sessionFor(outside, target, io.signal);
       return session
         .use((client, token) => client.oneShotQuery(token, request, io.signal), io.signal)

@@ -22,7 +22,7 @@ export const shell = onCluster({
   },
   run({ api, namespace, reach, args, io }, { cluster, server }) {
     const target = { namespace, cluster, user: args.text('user'), server, reach };
-    return withOutside(api, async (outside) => {
+    return withOutside({ api, io }, async (outside) => {
       const session = await sessionFor(outside, target, io.signal);
       // Only now: lines that arrive while nobody reads them are lost.
       const { stdin: input, stdout: output } = process;

@@ -12,7 +12,7 @@ const askForOthers = ({ of }: ReturnType<typeof transportsFor>) => {
 };
 
 test('transportsFor() has one transport for each set of certificates and name, as long as it is used', () => {
-  const transports = transportsFor('mooring/test');
+  const transports = transportsFor('mooring/test', {});
   const first = transports.of(undefined, 'first');
   expect(transports.of(undefined, 'other-0')).not.toBe(first);
   askForOthers(transports);
@@ -21,7 +21,7 @@ test('transportsFor() has one transport for each set of certificates and name, a
 
 test('transportsFor() drops a transport that is not used and was last requested before many others', async () => {
   setFlagsFromString('--expose-gc');
-  const transports = transportsFor('mooring/test');
+  const transports = transportsFor('mooring/test', {});
   const first = new WeakRef(transports.of(undefined, 'first'));
   askForOthers(transports);
   // A WeakRef that was dereferenced is kept until the end of the turn.
@@ -39,7 +39,7 @@ test('transportsFor() lets requests that hang hold up no others to the same orig
     else if (++hanging === HANG) waiting.resolve();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const transports = transportsFor('mooring/test');
+  const transports = transportsFor('mooring/test', {});
   onTestFinished(async () => {
     await transports.close();
     server.closeAllConnections();
@@ -54,6 +54,17 @@ test('transportsFor() lets requests that hang hold up no others to the same orig
   await waiting.promise;
 });
 
+test('transportsFor() goes through the proxy that the environment names', async () => {
+  const proxy = createServer(({ url }, response) => response.end(`proxy for ${url}`));
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  const transports = transportsFor('mooring/test', { HTTP_PROXY: `http://127.0.0.1:${port}` });
+  onTestFinished(() => transports.close());
+  const url = 'http://cloud.test/teams';
+  expect(await readText(await transports.of(undefined)({ method: 'GET', url }), 100)).toBe(`proxy for ${url}`);
+});
+
 test('transportsFor() names the client in each request: some firewalls let no other through', async () => {
   const seen = Promise.withResolvers<string | undefined>();
   const server = createServer(({ headers }, response) => {
@@ -63,7 +74,7 @@ test('transportsFor() names the client in each request: some firewalls let no ot
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  const transports = transportsFor('mooring/1.2.3');
+  const transports = transportsFor('mooring/1.2.3', {});
   await readText(await transports.of(undefined)({ method: 'GET', url: `http://127.0.0.1:${port}/` }), 10);
   await transports.close();
   expect(await seen.promise).toBe('mooring/1.2.3');

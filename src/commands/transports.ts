@@ -2,7 +2,8 @@ import { getCACertificates } from 'node:tls';
 import { Recent } from '../base/collections/recent.ts';
 import type { HttpTransport } from '../base/transport.ts';
 import { lookupsAtOnce, sharedLookup } from '../http/lookup.ts';
-import { type ConnectionGuard, createUndiciTransport } from '../http/undici-transport.ts';
+import { createProxiedTransport } from '../http/proxied-transport.ts';
+import type { ConnectionGuard } from '../http/undici-transport.ts';
 import { VERSION } from '../version.ts';
 
 /**
@@ -27,13 +28,13 @@ export interface Transports {
   close(): Promise<void>;
 }
 
-type Transport = ReturnType<typeof createUndiciTransport>;
+type Transport = ReturnType<typeof createProxiedTransport>;
 
 /** How many are kept that nobody uses. One with `ca` takes over 1 MB, as it holds the system's certificates as well. */
 const KEPT = 32;
 
-/** `guard`: where connections may go; undefined: anywhere. `env`: says how many threads Node has. */
-export function transportsFor(userAgent: string, guard?: ConnectionGuard, env: NodeJS.ProcessEnv = {}): Transports {
+/** `guard`: where connections may go; undefined: anywhere. `env`: names the proxies, and says how many threads Node has. */
+export function transportsFor(userAgent: string, env: NodeJS.ProcessEnv, guard?: ConnectionGuard): Transports {
   const lookup = sharedLookup(lookupsAtOnce(env));
   const kept = new Recent<string, Transport>(KEPT);
   /** All that may be in use: meanwhile no second one is made. The connections of one that nobody uses soon end by themselves. */
@@ -42,7 +43,7 @@ export function transportsFor(userAgent: string, guard?: ConnectionGuard, env: N
     for (const [each, transport] of made) if (transport.deref() === undefined) made.delete(each);
     const trusted = ca === undefined ? undefined : [...getCACertificates(), ca].join('\n');
     const pool = { connections: CONNECTIONS, keepAliveMs: KEEP_ALIVE_MS };
-    const transport = createUndiciTransport({ ca: trusted, serverName, guard, lookup, userAgent, ...pool });
+    const transport = createProxiedTransport({ ca: trusted, serverName, guard, lookup, userAgent, ...pool }, env);
     made.set(key, new WeakRef(transport));
     return transport;
   };

@@ -1,5 +1,5 @@
 import { type BlockList, isIP } from 'node:net';
-import { networksOf } from '../../http/address.ts';
+import { networksOf } from './address.ts';
 
 const LOOPBACK = networksOf(['127.0.0.0/8', '::1/128']);
 /** An address with the length of its network's prefix. */

@@ -5,10 +5,10 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
+import { proxyFor } from '../../http/proxy.ts';
 import type { KubeConnection } from './connection.ts';
 import { loadPodConnection, renewed } from './in-pod.ts';
 import type { Kubeconfig } from './kubeconfig.ts';
-import { proxyFor } from './proxy.ts';
 
 /** The file does not exist; the user who named it knows how to name another. */
 export class NoKubeconfigError extends Error {

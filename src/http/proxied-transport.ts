@@ -1,0 +1,39 @@
+import { isIP } from 'node:net';
+import { HttpError, type HttpRequest, type HttpTransport } from '../base/transport.ts';
+import { proxyFor } from './proxy.ts';
+import { createUndiciTransport, type UndiciTransportOptions } from './undici-transport.ts';
+
+type Transport = ReturnType<typeof createUndiciTransport>;
+
+/**
+ * HTTP that goes to each server through the proxy that the environment names for it, and directly if there is none. A proxy looks names
+ * up itself, so `guard` judges only a server that the URL names by its address. Rejects if the proxy is of a kind that is not supported.
+ */
+export function createProxiedTransport(
+  options: Omit<UndiciTransportOptions, 'proxy'>,
+  env: NodeJS.ProcessEnv,
+): Transport {
+  const made = new Map<string | undefined, Transport>();
+  const by = (proxy: string | undefined) => {
+    const known = made.get(proxy) ?? createUndiciTransport({ ...options, proxy });
+    made.set(proxy, known);
+    return known;
+  };
+  const transport: HttpTransport = async (request) => {
+    const proxy = proxyFor(request.url, undefined, env);
+    const refusal = proxy === undefined ? undefined : refusalOf(request, options.guard);
+    if (refusal !== undefined) throw new HttpError('unreachable', refusal);
+    return by(proxy)(request);
+  };
+  return Object.assign(transport, {
+    close: async () => {
+      await Promise.all([...made.values()].map((each) => each.close()));
+    },
+  });
+}
+
+function refusalOf({ url }: HttpRequest, guard: UndiciTransportOptions['guard']): string | undefined {
+  const { origin, hostname } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return guard === undefined || isIP(host) === 0 || guard.trusts(origin) ? undefined : guard.refusalOf(host, host);
+}
