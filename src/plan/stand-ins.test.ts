@@ -8,6 +8,7 @@ import { makePlan } from './plan.ts';
 const SPACE_NAME = 'DatabaseSpace shop/production';
 const CLUSTER_NAME = 'DatabaseCluster shop/orders';
 const ASSUMED = 'this plan assumes that it exists and works';
+const LONG_AGO = '2026-11-01T00:00:00Z';
 const nameOf = ({ definition, key }: PlannedObject) => `${definition.kind} ${key}`;
 
 const WHOLE: Specs = {
@@ -100,6 +101,28 @@ it('believes objects that say that there is no such cluster', async () => {
   const plan = await makePlan({ ...input, unread: ['DatabaseCluster shop/none'] }, world.clock);
   expect(plan.outcomes.map(({ end }) => end?.reason)).toContain('ClusterNotFound');
   expect(plan.notes).toEqual([expect.stringContaining('does not exist, as objects that need it say')]);
+  await world.end();
+});
+
+it('says what waits now for a cluster that may not be read', async () => {
+  const waiting = { ...WHOLE, 'DatabaseCluster orders': { ...CLUSTER_SPEC, spaceRef: { name: 'none' } } };
+  const { notes } = await twoPlans(waiting, [CLUSTER_NAME], waiting);
+  expect(notes[0]).toMatch(
+    /works, although DatabaseUser shop.app says now: Waiting for DatabaseCluster "orders".*\. Steps that need it wait until it does$/,
+  );
+});
+
+it('says what waits now for a space that may not be read', async () => {
+  const world = await aWorld(WHOLE);
+  const input = await world.input(WHOLE);
+  const objects = input.objects.flatMap((object) => {
+    const { live } = object;
+    if (nameOf(object) === SPACE_NAME || live === undefined) return [];
+    const ready = { type: 'Ready', status: 'False', reason: 'WaitingForSpace', message: 'Waiting for it' };
+    return [{ ...object, live: { ...live, status: { conditions: [{ ...ready, lastTransitionTime: LONG_AGO }] } } }];
+  });
+  const plan = await makePlan({ ...input, objects, unread: [SPACE_NAME], listed: new Map() }, world.clock);
+  expect(plan.notes[0]).toContain(`${ASSUMED}, although ${CLUSTER_NAME} says now: Waiting for it. Steps`);
   await world.end();
 });
 

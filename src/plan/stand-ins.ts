@@ -42,29 +42,48 @@ export function standInsFor(
   };
 }
 
+/** An object that needs the one that may not be read. */
+interface Dependent {
+  readonly object: PlannedObject;
+  readonly status: { readonly conditions?: readonly Condition[] | undefined };
+}
+
 interface StandIn {
   /** None if the object does not exist, as those that name it say. */
   readonly objects: readonly PlannedObject[];
   readonly note: string;
 }
 
+/** `missing`: the reason of what needs it if it does not exist. */
 function standIn(
   definition: ResourceDefinition,
   key: ObjectKey,
-  isMissing: boolean,
+  dependents: readonly Dependent[],
+  missing: string,
   ...objects: readonly PlannedObject[]
 ): StandIn {
   const what = `${nodeName(definition.kind, key)} may not be read by you (get ${definition.plural})`;
-  return isMissing
-    ? { objects: [], note: `${what}, and does not exist, as objects that need it say: they are shown as waiting` }
-    : { objects, note: `${what}: this plan assumes that it exists and works` };
+  if (reasonsOf(dependents).has(missing))
+    return { objects: [], note: `${what}, and does not exist, as objects that need it say: they are shown as waiting` };
+  return { objects, note: `${what}: this plan assumes that it exists and works${exceptNow(dependents)}` };
+}
+
+/** What the first of them that waits says. */
+function exceptNow(dependents: readonly Dependent[]): string {
+  const [first] = dependents.flatMap(({ object, status }) => {
+    const ready = findStatusCondition(status.conditions, 'Ready');
+    const waits = ready?.reason === 'WaitingForCluster' || ready?.reason === 'WaitingForSpace';
+    return waits ? [`${nodeName(object.definition.kind, object.key)} says now: ${ready.message}`] : [];
+  });
+  return first === undefined ? '' : `, although ${first}. Steps that need it wait until it does`;
 }
 
 /** A running cluster, or a suspended one, in a space of its own. */
 function clusterFor(key: ObjectKey, objects: readonly PlannedObject[], baseURL: string): StandIn {
   const users = usersOf(objects).filter((user) => clusterKeyOf(user) === key);
   const databases = databasesOf(objects).filter((database) => clusterKeyOf(database) === key);
-  const reasons = reasonsOf([...users, ...databases]);
+  const dependents = [...users, ...databases];
+  const reasons = reasonsOf(dependents);
   const connections = users.flatMap(({ status: { connection } }) => connection ?? []);
   const seen = [...connections, ...databases.map(({ status }) => status)].flatMap(({ cluster }) => cluster ?? []);
   // If another cluster has taken its place since, not all of them have noticed.
@@ -101,7 +120,8 @@ function clusterFor(key: ObjectKey, objects: readonly PlannedObject[], baseURL: 
   return standIn(
     databaseClusterDefinition,
     key,
-    reasons.has('ClusterNotFound'),
+    dependents,
+    'ClusterNotFound',
     planned(databaseClusterDefinition, key, spec, status),
     spaceAt(objectKey(namespace, space), place, { serverURL: serverURLOf(endpoint, addresses) }),
   );
@@ -119,7 +139,7 @@ function spaceFor(key: ObjectKey, objects: readonly PlannedObject[], baseURL: st
     versions: clusters.flatMap(versionsOf),
     from: reasons.has('SpaceNotAllowed') ? 'Same' : 'All',
   });
-  return standIn(databaseSpaceDefinition, key, reasons.has('SpaceNotFound'), found);
+  return standIn(databaseSpaceDefinition, key, clusters, 'SpaceNotFound', found);
 }
 
 /** The versions that the cloud seems to offer. */
@@ -189,8 +209,6 @@ function conditionsOf(...types: readonly string[]): readonly Condition[] {
 }
 
 /** The reasons of Ready, of objects that are not new. */
-function reasonsOf(
-  records: readonly { readonly status: { readonly conditions?: readonly Condition[] | undefined } }[],
-): ReadonlySet<string> {
-  return new Set(records.flatMap(({ status }) => findStatusCondition(status.conditions, 'Ready')?.reason ?? []));
+function reasonsOf(dependents: readonly Dependent[]): ReadonlySet<string> {
+  return new Set(dependents.flatMap(({ status }) => findStatusCondition(status.conditions, 'Ready')?.reason ?? []));
 }
