@@ -57,13 +57,14 @@ async function run(
 
 /**
  * An API server with no objects and no namespace but `default`, and the paths that were requested. `hasKinds`: whether
- * ours are installed.
+ * ours are installed. `isBusy`: whether it puts the first request off.
  */
-async function anEmptyServer(hasKinds = true, hasCluster = false) {
+async function anEmptyServer(hasKinds = true, hasCluster = false, isBusy = false) {
   const asked: string[] = [];
   const server = createServer(({ url = '' }, response) => {
     const path = url.split('?')[0] ?? '';
     asked.push(path);
+    if (isBusy && asked.length === 1) return response.writeHead(429, { 'retry-after': '0' }).end();
     const isList = hasKinds && path.startsWith('/apis/') && path.endsWith('s');
     const isThere = path === '/api/v1/namespaces/default' || isList;
     const metadata = { name: 'orders', namespace: 'default', uid: 'u', resourceVersion: '1' };
@@ -73,7 +74,7 @@ async function anEmptyServer(hasKinds = true, hasCluster = false) {
       : { metadata: { resourceVersion: '1' }, items };
     const status = { kind: 'Status', message: 'not found', reason: 'NotFound', code: 404 };
     response.writeHead(isThere ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(isThere ? found : status));
+    return response.end(JSON.stringify(isThere ? found : status));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
@@ -85,6 +86,12 @@ test('A command says what to check if an API server does not answer', async () =
   const { code, stderr } = await run([]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^The API server does not answer: .*ECONNREFUSED.*\nCheck --kubeconfig and --context/);
+});
+
+test('A command asks an API server again that puts it off', async () => {
+  const { server, asked } = await anEmptyServer(true, false, true);
+  expect(await run([], { server })).toMatchObject({ code: 0 });
+  expect(asked.filter((path) => path === asked[0])).toHaveLength(2);
 });
 
 test('A command shows what was typed or read as text, whatever it contains', async () => {
@@ -219,5 +226,12 @@ test.each([
 test('A command does not say that there was no answer if the answer is too large', () => {
   expect(explained(new HttpError('tooLarge', 'Answer is larger than 256 bytes'))).toBe(
     'Answer is larger than 256 bytes',
+  );
+});
+
+test.each([429, 503, 504])('Of an API server that answers %i a person is told to try again', (status) => {
+  const told = explained(new KubeError('Cannot list databases: starting', { status }));
+  expect(told).toBe(
+    `Cannot list databases: starting\nThe API server is busy or not well (${status}): try again in a while`,
   );
 });

@@ -4,7 +4,7 @@ import { GROUP } from '../base/group.ts';
 import { printable } from '../base/printable.ts';
 import { HttpError } from '../base/transport.ts';
 import { createUndiciTransport } from '../http/undici-transport.ts';
-import { KubeError } from '../kube/api.ts';
+import { isBusy, KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import { defaultKubeconfig, loadKubeConnection, NoKubeconfigError } from '../kube/connection/config.ts';
 import {
@@ -21,6 +21,7 @@ import { reachOf } from '../plugin/command-line/reach.ts';
 import { type Screen, screenOn } from '../plugin/command-line/screen.ts';
 import { type Style, styleFor } from '../plugin/command-line/text.ts';
 import type { Command, CommandIO } from './command.ts';
+import { patientTransport } from './patient-transport.ts';
 import { PLUGIN_AGENT } from './transports.ts';
 
 /* What the commands have in common that a person runs against a cluster, with the person's own rights. */
@@ -113,7 +114,7 @@ async function connected(
   try {
     const api = createKubeClient({
       server: connection.server,
-      transport,
+      transport: patientTransport(transport, systemClock),
       authorize: connection.authorize,
       userAgent: PLUGIN_AGENT,
       // Flux undoes what a manager whose name begins with kubectl has set, such as a pause.
@@ -153,6 +154,7 @@ export function explained(error: unknown): string {
   // For a resource that it does not know, the API server names nothing.
   if (error.status === 404 && !/"[^"]+" not found/.test(message))
     return `${message}\nMooring's resources are not installed here: run mooring crds | kubectl apply --server-side -f -`;
+  if (isBusy(error)) return `${message}\nThe API server is busy or not well (${error.status}): try again in a while`;
   if (error.status === 401) return `${message}\nThe API server does not accept this login: check the kubeconfig`;
   return message;
 }
