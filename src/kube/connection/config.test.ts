@@ -222,6 +222,14 @@ test('loadKubeConnection() says that an exec plugin fails, and repeats nothing t
   });
 });
 
+test('loadKubeConnection() gives an exec plugin no input: one that asked for some would wait for ever', async () => {
+  await withPlugin(async (path, script) => {
+    await script(`read answer || ${credential('asked-nobody')}`);
+    const { authorize } = await loadKubeConnection(virtualClock(), path);
+    expect(await authorize(false)).toEqual({ authorization: 'Bearer asked-nobody' });
+  });
+});
+
 test('loadKubeConnection() runs an exec plugin from the folder of the kubeconfig, and gives it what client-go does', async () => {
   const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', interactiveMode: 'Never' };
   const told = async (provideClusterInfo: boolean, skips = false) => {

@@ -1,7 +1,9 @@
+import { type SpawnOptions, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 // Only the module for configuration: the package's entry point loads every model of the API.
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js';
+import { ExecAuth } from '@kubernetes/client-node/dist/exec_auth.js';
 import { load as loadYaml } from 'js-yaml';
 import { z } from 'zod';
 import { yamlProblemWords } from '../../base/yaml-problem.ts';
@@ -29,10 +31,20 @@ const withUsers = z
 /** Throws if a file cannot be read. */
 export function readKubeconfig(paths: readonly string[]): Kubeconfig {
   const config = new KubeConfig();
+  runWithoutInput(config);
   config.addUser({ name: NOBODY });
   const fields: UserFields = { tokenFiles: new Map(), unsent: new Map() };
   for (const path of paths) addFile(config, fields, path);
   return { config, ...fields };
+}
+
+/** The library gives an exec plugin a pipe that never ends as its input: one that asks a person would wait for ever. */
+function runWithoutInput(config: KubeConfig): void {
+  const run = (command: string, args: readonly string[] | undefined, options: SpawnOptions) =>
+    spawn(command, args ?? [], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  for (const each of config['authenticators'] as readonly unknown[]) {
+    if (each instanceof ExecAuth) Object.assign(each, { execFn: run });
+  }
 }
 
 type UserFields = Readonly<Record<'tokenFiles' | 'unsent', Map<string, string>>>;
