@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../base/clock.ts';
 import { type KubeApi, KubeError } from '../kube/api.ts';
 import { LEASES } from '../kube/lease.ts';
 import { microTime } from '../kube/object.ts';
@@ -30,7 +31,11 @@ async function kubeWith(leases: Leases) {
 
 /** As seen by a person whose clock is this many seconds ahead of those in the Kubernetes cluster. */
 async function signOf(leases: Leases, aheadSeconds = 0) {
-  return operatorSign(await kubeWith([NODE, ...leases]), { now: () => NOW + aheadSeconds * 1000 }, signal);
+  return operatorSign(
+    await kubeWith([NODE, ...leases]),
+    { ...systemClock, now: () => NOW + aheadSeconds * 1000 },
+    signal,
+  );
 }
 
 describe('operatorSign()', () => {
@@ -76,21 +81,29 @@ describe('operatorSign()', () => {
 
   it('says nothing if no other Lease shows what time it is', async () => {
     const kube = await kubeWith([['mooring-system/mooring', 300]]);
-    expect(await operatorSign(kube, { now: () => NOW }, signal)).toBeUndefined();
+    expect(await operatorSign(kube, virtualClock(NOW), signal)).toBeUndefined();
   });
 
   it('says nothing if it may not look, or there is no answer', async () => {
     for (const error of [new KubeError('No', { status: 403, reason: 'Forbidden' }), new Error('lost')]) {
       const api: Pick<KubeApi, 'list'> = { list: () => Promise.reject(error) };
-      expect(await operatorSign(api, { now: () => NOW }, signal)).toBeUndefined();
+      expect(await operatorSign(api, virtualClock(NOW), signal)).toBeUndefined();
     }
+  });
+
+  it('says nothing if there is no answer for five seconds', async () => {
+    const clock = virtualClock(NOW);
+    const api: Pick<KubeApi, 'list'> = { list: () => new Promise(() => {}) };
+    const sign = operatorSign(api, clock, signal);
+    await clock.advance(5_000);
+    expect(await sign).toBeUndefined();
   });
 
   it('ends when it is told to', async () => {
     const stop = new AbortController();
     stop.abort();
     const api: Pick<KubeApi, 'list'> = { list: () => Promise.reject(new Error('aborted')) };
-    await expect(operatorSign(api, { now: () => NOW }, stop.signal)).rejects.toThrow('aborted');
+    await expect(operatorSign(api, virtualClock(NOW), stop.signal)).rejects.toThrow('aborted');
   });
 });
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { LEADER_LEASE } from '../base/lease-names.ts';
+import { withTimeout } from '../base/with-timeout.ts';
 import { type KubeApi, KubeError } from '../kube/api.ts';
 import { LEASES } from '../kube/lease.ts';
 import { listAllPages } from '../kube/list.ts';
@@ -29,30 +30,42 @@ type Lease = z.infer<typeof leaseObject>;
 
 type Api = Pick<KubeApi, 'list'>;
 
+/** Nobody waits longer for a hint. */
+const PATIENCE_MS = 5_000;
+
 /**
  * Says that no operator seems to be running, and why; undefined: one may be, or the caller may not see it, or there was no
- * answer. Makes one request if an operator runs, and otherwise calls `everyLease` too, which lists all Leases.
+ * answer in five seconds. Makes one request if an operator runs, and otherwise calls `everyLease` too, which lists all Leases.
  * Throws only for an aborted `signal`.
  */
 export async function operatorSign(
   api: Api,
-  clock: Pick<Clock, 'now'>,
+  clock: Clock,
   signal: AbortSignal,
-  everyLease = () => listLeases(api, {}, signal),
+  everyLease = (limit: AbortSignal) => listLeases(api, {}, limit),
 ): Promise<string | undefined> {
   try {
-    const leaders = await listLeases(api, { name: LEADER_LEASE }, signal);
-    const isAnyAlive = (nowMs: number) => leaders.some((lease) => isAlive(lease, nowMs));
-    const last = newest(leaders);
-    if (last === undefined || isAnyAlive(clock.now())) return undefined;
-    const anybody = newest(await everyLease()) ?? last;
-    const nowMs = Math.min(clock.now(), renewedAt(anybody));
-    return isAnyAlive(nowMs) ? undefined : told(last, nowMs);
+    return await withTimeout(clock, PATIENCE_MS, (limit) => looked(api, clock, limit, everyLease), signal);
   } catch (error) {
     // It is only a hint: the caller's other requests report their own errors.
     if (signal.aborted && !(error instanceof KubeError)) throw error;
     return undefined;
   }
+}
+
+async function looked(
+  api: Api,
+  clock: Clock,
+  signal: AbortSignal,
+  everyLease: (signal: AbortSignal) => Promise<readonly Lease[]>,
+): Promise<string | undefined> {
+  const leaders = await listLeases(api, { name: LEADER_LEASE }, signal);
+  const isAnyAlive = (nowMs: number) => leaders.some((lease) => isAlive(lease, nowMs));
+  const last = newest(leaders);
+  if (last === undefined || isAnyAlive(clock.now())) return undefined;
+  const anybody = newest(await everyLease(signal)) ?? last;
+  const nowMs = Math.min(clock.now(), renewedAt(anybody));
+  return isAnyAlive(nowMs) ? undefined : told(last, nowMs);
 }
 
 const LOOK_MS = 10_000;
@@ -62,7 +75,7 @@ const EVERY_LEASE_MS = 30_000;
 /** Like operatorSign(), for callers that ask again and again: it looks only now and then, and never throws. */
 export function operatorWatch(tools: {
   readonly api: Api;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly clock: Clock;
   readonly signal: AbortSignal;
 }): () => Promise<string | undefined> {
   const { api, clock, signal } = tools;

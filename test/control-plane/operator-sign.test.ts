@@ -22,7 +22,7 @@ test('The Leases of a real API server show whether an operator runs, however wro
   });
   const api = createKubeClient({ server, transport, authorize, userAgent: 'mooring-test' });
   const { signal } = new AbortController();
-  const said = (aheadMs: number) => operatorSign(api, { now: () => Date.now() + aheadMs }, signal);
+  const said = (aheadMs: number) => operatorSign(api, { ...systemClock, now: () => Date.now() + aheadMs }, signal);
   const everyLease = async () => (await api.list(LEASES, {}, signal)).items;
   // The API server's own Lease, renewed every 10 s: it shows what time it is.
   await waitUntil(async () => (await everyLease()).length > 0, { what: 'the API server has a Lease' });

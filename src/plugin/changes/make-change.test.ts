@@ -234,6 +234,15 @@ describe('makeChange()', () => {
     },
   );
 
+  it('sees the outcome even if nobody can say whether an operator runs', async () => {
+    const desk = await aDesk();
+    const api: KubeApi = { ...wrapped(desk.kube), list: (_resource, _options, signal) => untilAborted(signal) };
+    const { end } = await desk.make('suspend', { timeoutMs: 5_000, api });
+    await desk.clock.advance(1_000);
+    await desk.tell('True', 'Suspended', 'It sleeps');
+    expect(await end(2_000)).toEqual({ code: 0, text: 'It sleeps' });
+  });
+
   it('is done once it is set, even if nobody can say in time whether an operator runs', async () => {
     const desk = await aDesk();
     const api: KubeApi = { ...wrapped(desk.kube), list: (_resource, _options, signal) => untilAborted(signal) };

@@ -110,7 +110,7 @@ interface Set {
 type Waited = ChangeEnd & { readonly isIdle?: boolean };
 
 async function wait(request: ChangeRequest, tools: Tools, set: Set, operator: OperatorSign): Promise<Waited> {
-  const { api, clock, signal, over, reach } = tools;
+  const { clock, signal, over } = tools;
   /** By the monotonic clock; undefined: the operator is at work. */
   let idleSince: number | undefined;
   let told = '';
@@ -122,7 +122,7 @@ async function wait(request: ChangeRequest, tools: Tools, set: Set, operator: Op
     told = line;
   };
   for (;;) {
-    const end = await look(api, request, set, over, { tell, operator, reach });
+    const end = await look(tools, request, set, { tell, operator });
     if (end !== undefined) return end;
     await sleep(clock, LOOK_MS, over);
     if (signal.aborted)
@@ -138,18 +138,17 @@ async function wait(request: ChangeRequest, tools: Tools, set: Set, operator: Op
 
 const IDLE = `No progress was seen for ${IDLE_MS / 1000} s: is the operator running, and does it watch this namespace?`;
 
-interface Looking extends Pick<ChangeTools, 'reach'> {
+interface Looking {
   readonly tell: (what: string, idle?: boolean, sign?: string) => void;
   readonly operator: OperatorSign;
 }
 
 /** Undefined: not done yet. */
 async function look(
-  api: KubeApi,
+  { api, clock, over, reach }: Tools,
   { name, change, definition, ref }: ChangeRequest,
   { value, before }: Set,
-  over: AbortSignal,
-  { tell, operator, reach }: Looking,
+  { tell, operator }: Looking,
 ): Promise<ChangeEnd | undefined> {
   let found: Awaited<ReturnType<typeof loadChain>>;
   try {
@@ -169,7 +168,8 @@ async function look(
   // A stalled object can still have its password replaced, unless the obstacle says otherwise.
   const failure = obstacleOf(name, inventory, item) ?? (name === 'rotate' ? undefined : failureOf(item));
   if (failure !== undefined) return { code: 1, text: failure };
-  const sign = await operator();
+  // It is only a hint, and the outcome may be there before it.
+  const sign = await Promise.race([operator(), sleep(clock, LOOK_MS, over).then(() => undefined)]);
   const line = change.progress?.(item, value) ?? progressOf(inventory, item);
   const idle = isOutOfDate(item) || change.isIdle?.(item, value) === true;
   tell(line, idle, sign);
