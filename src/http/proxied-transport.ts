@@ -13,7 +13,8 @@ export function createProxiedTransport(
   options: Omit<UndiciTransportOptions, 'proxy'>,
   env: NodeJS.ProcessEnv,
 ): Transport {
-  const made = new Map<string | undefined, Transport>();
+  // Right away, as certificates that cannot be used are a mistake of whoever asks for the transport.
+  const made = new Map<string | undefined, Transport>([[undefined, createUndiciTransport(options)]]);
   const by = (proxy: string | undefined) => {
     const known = made.get(proxy) ?? createUndiciTransport({ ...options, proxy });
     made.set(proxy, known);
