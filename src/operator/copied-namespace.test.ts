@@ -78,6 +78,26 @@ it('A copied namespace changes nothing on the server of the cluster that it shar
   expect(changes()).toEqual([created, updated + 1, ...others]);
 });
 
+it('No login of the copied cluster is tried, as it says, and its Secret stays when it goes: that login works', async () => {
+  const { kube, clock, simulator, ready } = await aWorldWithCopy({ verifyInterval: '1m' });
+  await clock.advance(60_000);
+  const signIns = simulator.count('signIn');
+  await clock.advance(3_600_000);
+  expect(simulator.count('signIn')).toBe(signIns);
+  const [copied = expect.unreachable()] = kube.all(DATABASE_CLUSTERS, 'copy');
+  const { conditions } = copied['status'] as { conditions: readonly Condition[] };
+  for (const type of ['CredentialsSecured', 'Available'])
+    expect(findStatusCondition(conditions, type)).toMatchObject({
+      status: 'Unknown',
+      reason: 'NotVerified',
+      message: 'No login is tried, as the cluster belongs to DatabaseCluster "shop/orders"',
+    });
+  kube.remove(DATABASE_CLUSTERS, { namespace: 'copy', name: 'orders' });
+  await clock.advance(60_000);
+  expect(ready('copy')[1]).toBeUndefined();
+  expect(kube.all(SECRETS, 'copy').map(({ metadata }) => metadata.name)).toContain('orders-admin');
+});
+
 it('A copied namespace goes without anything of the original', async () => {
   const { kube, clock, ready, before, changes } = await aWorldWithCopy();
   await clock.advance(60_000);

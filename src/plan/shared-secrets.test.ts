@@ -55,7 +55,7 @@ describe.each(['before', 'zz-after'])('A DatabaseSpace %s that names the tokens 
       const { steps, outcomes } = await makePlan({ ...input, listed }, world.clock);
       expect(steps.map(({ description }) => description)).toEqual([
         'destroy cluster "orders" and its data',
-        'delete the admin Secret, as its cluster is gone',
+        'delete the admin Secret, if there is one, as this object has no cluster',
       ]);
       const ends = outcomes.map((outcome) => `${outcome.name} ${outcome.end?.reason}`);
       expect(ends).toContain('DatabaseSpace shop/production Observed');

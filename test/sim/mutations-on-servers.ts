@@ -6,7 +6,7 @@ const LOGIN = 'kinds/databaseuser/login/decide-login.ts';
 /** Two safeguards: what is on a server asks who else has the cluster, and a cluster that another object has is not Available. */
 const UNAWARE_OF_SHARING: Mutation['changes'] = [
   ['kinds/server/access.ts', 'if (owner !== undefined) {', "if (owner === '') {"],
-  ['kinds/databasecluster/existence/decide-claim.ts', 'seen, { available })', 'seen)'],
+  ['kinds/databasecluster/present.ts', 'if (claimedBy !== undefined) {', "if (claimedBy === '') {"],
 ];
 
 /** Deliberate mistakes with users and databases. */

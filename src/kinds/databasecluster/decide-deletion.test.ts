@@ -189,9 +189,21 @@ const cases: readonly Case[] = [
     thus: { steps: ['DeleteSecret'], released: true },
   },
   {
-    name: 'never destroys a cluster that another object stands for',
+    name: "never destroys a cluster that another object stands for, and keeps the login, which may be that one's only one",
     given: leaving('Delete'),
     seen: running.with({ claimedBy: 'shop/first' }).seen,
+    thus: letGo,
+  },
+  {
+    name: 'keeps the login of a cluster that another object stands for, and that is not shown',
+    given: leaving('Delete'),
+    seen: gone.with({ claimedBy: 'shop/first' }).seen,
+    thus: letGo,
+  },
+  {
+    name: 'deletes the Secret of a cluster that another object stood for, and whose end was seen',
+    given: leaving('Delete').withStatus({ state: 'destroying' }),
+    seen: gone.with({ claimedBy: 'shop/first' }).seen,
     thus: { steps: ['DeleteSecret'], released: true },
   },
   {

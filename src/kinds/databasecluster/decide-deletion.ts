@@ -135,7 +135,7 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   if (cluster === undefined || !isOursToEnd(subject, seen))
     return {
       conditions: 'keep',
-      steps: [...(isReplaced(subject, seen) ? [] : [DELETE_SECRET]), ...tellLeft(subject, seen, 'destroyed')],
+      steps: [...(mayWorkYet(subject, seen) ? [] : [DELETE_SECRET]), ...tellLeft(subject, seen, 'destroyed')],
       release: true,
     };
   const destroying = bringing(seen, 'Destroying', `Cluster "${seen.id}" is being destroyed`);
@@ -241,9 +241,12 @@ function isMissed(subject: ClusterSubject): boolean {
   return createdAt !== undefined && !observedOnly && !wasDestroyed(subject);
 }
 
-/** Whether the id is another cluster's, which may be its own, restored: the login that worked there may still do. */
-function isReplaced(subject: ClusterSubject, { cluster, claimedBy }: SpaceSeen): boolean {
-  return cluster !== undefined && claimedBy === undefined && isMissed(subject);
+/**
+ * Whether the login in the object's Secret may still work: on the cluster that has its id, which may be its own, restored, or on its
+ * own, which another object has. That one's Secret may be an older copy, or this very one.
+ */
+function mayWorkYet(subject: ClusterSubject, { cluster, claimedBy }: SpaceSeen): boolean {
+  return isMissed(subject) && (cluster !== undefined || claimedBy !== undefined);
 }
 
 /** Whoever pays must hear of a cluster that nobody saw end, even if only the answer to that was lost. */

@@ -52,9 +52,27 @@ describe('decideCluster() asks', () => {
 
   it('nothing more if the cluster is that of another object: what was known of the login need not be so any more', () => {
     const claimed = anObservation().with({ claimedBy: 'shop/first' });
-    const available = conditionOf(decideCluster(healthy.subject, claimed.seen, NOW_MS), 'Available');
-    expect(available).toMatchObject({ status: 'Unknown', reason: 'NotVerified' });
-    expect(available?.message).toBe('No login is tried, as the cluster belongs to DatabaseCluster "shop/first"');
+    for (const type of ['Available', 'CredentialsSecured']) {
+      const told = conditionOf(decideCluster(healthy.subject, claimed.seen, NOW_MS), type);
+      expect(told).toMatchObject({ status: 'Unknown', reason: 'NotVerified' });
+      expect(told?.message).toBe('No login is tried, as the cluster belongs to DatabaseCluster "shop/first"');
+    }
+  });
+
+  it.each([
+    ['running', 'False NotYet', 'The login that new clusters come with is not retired yet'],
+    ['suspended', 'False NotYet', 'none can be tried while the cluster is suspended'],
+  ] as const)('and believes nothing of it once the other object is gone (%s)', (state, secured, message) => {
+    const given = healthy
+      .with({ state: 'Suspended' })
+      .withCondition('CredentialsSecured', 'Unknown', 'NotVerified')
+      .withCondition('Available', 'Unknown', 'NotVerified');
+    const seen = anObservation()
+      .status(state)
+      .with({ login: { login: 'notTried' } });
+    const told = conditionOf(decideCluster(given.subject, seen.seen, NOW_MS), 'CredentialsSecured');
+    expect(`${told?.status} ${told?.reason}`).toBe(secured);
+    expect(told?.message).toContain(message);
   });
 
   it('for deletion before everything', () => {

@@ -92,7 +92,7 @@ function describe(step: ClusterStep): string {
     case 'PromotePassword':
       return 'make the new password the one in the admin Secret';
     case 'DeleteSecret':
-      return 'delete the admin Secret, as its cluster is gone';
+      return 'delete the admin Secret, if there is one, as this object has no cluster';
     case 'TellLeft':
       return `let go of cluster "${step.id}", which may still be there`;
     case 'TellFactoryLogin':

@@ -169,7 +169,7 @@ function mayLandUntilMs({ clock, memory }: ClusterWorld, subject: ClusterSubject
 }
 
 /**
- * Looks at a login only if the cluster is surely ours, runs, and should; or at its Secret, if one is to be created. After any pause, what
+ * Looks at a login only if the cluster is surely ours and nobody else's, runs, and should; or at its Secret, if one is to be created. After any pause, what
  * signed in before it proves nothing.
  */
 async function loginOf(work: Work, seen: SpaceSeen): Promise<SpaceSeen['login']> {
@@ -179,6 +179,7 @@ async function loginOf(work: Work, seen: SpaceSeen): Promise<SpaceSeen['login']>
   if (isToBeCreated(subject, seen)) return (await observeSecret(work)) ?? { login: 'notTried' };
   const skip =
     cluster === undefined ||
+    seen.claimedBy !== undefined ||
     cluster.status !== 'running' ||
     isEnding(subject, connection) ||
     world.memory.inEndingNamespace.has(subject.key) ||

@@ -51,7 +51,15 @@ export function untilBelieved({ notShown }: SpaceSeen): Pick<ClusterDecision, 'r
 }
 
 /** Why nothing is said about the login; undefined: there is no such reason. */
-function untold(subject: ClusterSubject): Pick<ConditionUpdate, 'status' | 'reason' | 'message'> | undefined {
+function untold(
+  subject: ClusterSubject,
+  { claimedBy }: SpaceSeen,
+): Pick<ConditionUpdate, 'status' | 'reason' | 'message'> | undefined {
+  if (claimedBy !== undefined) {
+    // It may have had the cluster: what was true of its login then need not be so any more.
+    const message = `No login is tried, as the cluster belongs to DatabaseCluster "${claimedBy}"`;
+    return { status: 'Unknown', reason: NOT_VERIFIED, message };
+  }
   if (subject.spec.managementPolicy !== 'Observe') return undefined;
   return { status: 'Unknown', reason: 'ObservedOnly', message: 'With managementPolicy: Observe no login is tried' };
 }
@@ -116,7 +124,7 @@ export function loginWorks({ endpoint = '' }: Pick<SpaceSeen, 'endpoint'>): Cond
 }
 
 function secured(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
-  const silent = untold(subject);
+  const silent = untold(subject, seen);
   if (silent !== undefined) return { type: SECURED, ...silent };
   if (isOurs(subject, seen)) return securedOfOurs(subject, seen);
   if (seen.cluster === undefined && isBeingCreated(subject, seen)) return NOT_RETIRED;
@@ -176,11 +184,16 @@ const NOT_RETIRED_ASLEEP: ConditionUpdate = {
 /** Reasons that report no cluster, or another one: they say nothing about ours. */
 const NOT_THERE: ReadonlySet<string> = new Set(['ClusterMissing', 'ClusterNotOurs']);
 
+const NOT_VERIFIED = 'NotVerified';
+
+/** Reasons that report that no login is tried. */
+const UNTRIED: ReadonlySet<string> = new Set(['ObservedOnly', NOT_VERIFIED]);
+
 /** The condition as it stands, taken to hold for this generation, too. */
 function keptFrom({ status }: ClusterSubject, type: string): ConditionUpdate | undefined {
   const kept = findStatusCondition(status.conditions, type);
-  // What was said while it was observed says nothing once it is managed.
-  return kept === undefined || kept.reason === 'ObservedOnly' || NOT_THERE.has(kept.reason)
+  // What was said while no login was tried says nothing once one is.
+  return kept === undefined || UNTRIED.has(kept.reason) || NOT_THERE.has(kept.reason)
     ? undefined
     : { type, status: kept.status, reason: kept.reason, message: kept.message };
 }
@@ -191,8 +204,8 @@ const NOT_UP: ReadonlySet<string> = new Set(['starting', 'resuming', 'suspending
 /** A login that was verified at this server counts until it is tried again, whatever else is done to the cluster. */
 function available(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   const type = 'Available';
-  const silent = untold(subject);
-  if (silent !== undefined && seen.endpoint !== undefined) return { type, ...silent };
+  const silent = untold(subject, seen);
+  if (silent !== undefined && (seen.endpoint !== undefined || seen.claimedBy !== undefined)) return { type, ...silent };
   const kept = keptFrom(subject, type);
   const isUp = !NOT_UP.has(seen.cluster?.status ?? 'suspended');
   const isAsVerified = seen.endpoint !== undefined && subject.status.credentials?.endpoint === seen.endpoint;
@@ -301,5 +314,5 @@ function synced(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
 
 /** Available, as long as nobody has tried the login. */
 export function notVerified(message: string, status: 'False' | 'Unknown' = 'False'): ConditionUpdate {
-  return { type: 'Available', status, reason: 'NotVerified', message };
+  return { type: 'Available', status, reason: NOT_VERIFIED, message };
 }

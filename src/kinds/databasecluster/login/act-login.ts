@@ -239,7 +239,7 @@ export async function promotePassword(work: Work): Promise<ClusterStatusPatch | 
   return rotation;
 }
 
-/** Deletes the admin Secrets: the cluster is gone, and its login with it. */
+/** Deletes the admin Secrets: the object has no cluster any more, so no login either. */
 export async function deleteSecret(work: LocalWork): Promise<undefined> {
   const { subject } = work;
   const seen = new Set<string>();
