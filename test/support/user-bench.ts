@@ -294,6 +294,13 @@ export function expectOneWorks({ secret, works }: UserBench): void {
   expect(works(password) || works(nextPassword)).toBe(true);
 }
 
+/** Runs passes until nothing is left to do at once, also after the time in which a refused password that worked is tried again. */
+export async function settleRefused(bench: UserBench): Promise<void> {
+  await bench.settle();
+  await bench.cluster.clock.advance(3_000);
+  await bench.settle();
+}
+
 /** Runs passes by hand, and checks the Secret after each. */
 export async function settleWatched(bench: UserBench): Promise<void> {
   for (let next = 'again'; next === 'again'; ) {

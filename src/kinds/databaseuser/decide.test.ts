@@ -288,6 +288,16 @@ describe('a password that the server accepted and that does not sign in yet', ()
     expect(conditionOf(decision, 'Reconciling')?.message).toContain('The server said that it');
   });
 
+  it('is not set again before it was tried once more', () => {
+    const decision = decide(owned, triedLogin({ ...refused, retriedInMs: 2_000 }));
+    expect([outline(decision).ready, decision.steps, decision.requeueAfterMs]).toEqual([
+      'Unknown SettingPassword',
+      undefined,
+      2_000,
+    ]);
+    expect(conditionOf(decision, 'Reconciling')?.message).toMatch(/which worked before: Mooring tries it again/);
+  });
+
   it.each([
     [{ ...onlyNext, exists: true, isCreated: true }, /created user .*, but the password does not sign in yet/],
     [{ ...onlyNext, isCreated: true }, /created user .*, but it does not list that user yet/],

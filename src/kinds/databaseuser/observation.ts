@@ -86,6 +86,8 @@ export interface TriedLogin {
   readonly hasLostPassword: boolean;
   /** The Secret's password is, byte for byte, the one that the server accepted last. */
   readonly asVerified: boolean;
+  /** In how long a user's own password, which worked and was refused just now, is tried again; undefined: it may be set again now. */
+  readonly retriedInMs?: number | undefined;
   readonly content: 'asWanted' | 'differs' | 'wrongType';
   /** The Secrets, ours, that held the login before connectionSecret.name changed, as far as that is recorded, newest first. */
   readonly previous: readonly { readonly name: string; readonly hasPassword: boolean }[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readyUserBench } from '../../../test/support/user-bench.ts';
+import { readyUserBench, settleRefused } from '../../../test/support/user-bench.ts';
 import type { Dialect } from '../../simulator/dialect.ts';
 
 describe('A user of a cluster with several servers', () => {
@@ -74,7 +74,7 @@ describe('A user of a cluster with several servers', () => {
     await clock.advance(5_000);
     simulator.setPassword('orders', 'app', 'changed elsewhere');
     await bench.annotate('mooring.dev/reconcile-at', '1');
-    await bench.settle();
+    await settleRefused(bench);
     expect(bench.takeCalls()).toContain('updateUser');
     expect(bench.ready()).toBe('True LoginWorks');
   });

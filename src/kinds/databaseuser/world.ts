@@ -62,6 +62,8 @@ export class UserMemory {
   /** For how long the server has said that there is no user to delete. */
   readonly absences = new Absences();
   readonly foundRight = new FoundRight();
+  /** For how long the server has refused a password that it accepted before. */
+  readonly refused = new Elapsed();
   /** For how long a person's own password could not be read. */
   readonly sourceless = new Elapsed();
 
@@ -132,6 +134,7 @@ export class UserMemory {
     this.putOff.forget(key);
     this.hidden.forget(key);
     this.absences.forget(key);
+    this.refused.forget(key);
     this.sourceless.forget(key);
     this.foundRight.forget(key);
   }

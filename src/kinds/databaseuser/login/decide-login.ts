@@ -40,6 +40,7 @@ export function decideLogin(subject: UserSubject, seen: UserSeen, login: TriedLo
   if (login.works === 'none' && login.hasCurrent && !login.isFactory) {
     if (login.isAwaited) return awaited(subject, seen, login);
     if (!login.exists) return create('current');
+    if (login.retriedInMs !== undefined) return retried(subject, seen, login.retriedInMs);
     if (login.asVerified) return put('current', isKnown);
   }
   if (login.works === 'current' && login.content === 'differs') return rotate() ?? write();
@@ -115,6 +116,12 @@ function awaited(subject: UserSubject, seen: UserSeen, { works, exists, isCreate
   const under = said.filter(({ type }) => type !== 'Ready');
   const conditions = works === 'current' ? [...readyConditions(subject, seen), ...under] : said;
   return { conditions, hold: true, retry: 'soon' };
+}
+
+/** Setting the very same password ends the user's sessions, so once is not enough. */
+function retried(subject: UserSubject, seen: UserSeen, inMs: number): UserDecision {
+  const message = `${nameOf(subject, seen)} is refused with the password in Secret "${connectionSecretName(subject)}", which worked before: Mooring tries it again, and sets it on the server if it is still refused`;
+  return { conditions: reconciling('SettingPassword', message), hold: true, requeueAfterMs: inMs };
 }
 
 function unusable(

@@ -83,6 +83,7 @@ async function tryLogin(
     password === undefined ? [] : [{ username, password }],
   );
   if (works === 'none' && exists && !isAwaited()) memory.creations.refused(subject.key, held);
+  const asVerified = wasVerified(work, secret, passwords.current);
   return {
     login: 'tried',
     secretVersion: secret?.resourceVersion,
@@ -97,7 +98,8 @@ async function tryLogin(
     isAwaited: isAwaited(),
     isCreated: memory.creations.has(subject, at.identity),
     hasLostPassword: memory.creations.hasLostPassword(subject, at.identity, held),
-    asVerified: wasVerified(work, secret, passwords.current),
+    asVerified,
+    retriedInMs: untilRetried(work, known && works === 'none' && exists && asVerified),
     content: secret === undefined ? 'asWanted' : contentOf(work, secret, noted),
     previous: await observePrevious(work, secret !== undefined),
     source,
@@ -113,6 +115,21 @@ function isSentLately(work: Work, { next, current }: Passwords): boolean {
   const password = next ?? current;
   if (password === undefined) return false;
   return world.memory.tries.isAwaited(subject.key, loginAt(work, password), world.clock.monotonic());
+}
+
+/** How long after a refusal a password that worked is tried again before it is set: a server may be wrong, or be behind, for a moment. */
+const RETRIED_MS = 3_000;
+
+/** Returns in how long to try it again; undefined: it was, or it is not refused. */
+function untilRetried({ world, subject }: Work, isRefused: boolean): number | undefined {
+  const { refused } = world.memory;
+  if (!isRefused) {
+    refused.forget(subject.key);
+    return undefined;
+  }
+  world.memory.doubt(subject.key);
+  const leftMs = RETRIED_MS - refused.begin(subject, world.clock.monotonic());
+  return leftMs > 0 ? leftMs : undefined;
 }
 
 /** Reports whether Secrets, server and spec are those whose login was last verified. */

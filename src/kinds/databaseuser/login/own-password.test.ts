@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { expectOneWorks, readyUserBench, settleWatched, userBench } from '../../../../test/support/user-bench.ts';
+import {
+  expectOneWorks,
+  readyUserBench,
+  settleRefused,
+  settleWatched,
+  userBench,
+} from '../../../../test/support/user-bench.ts';
 
 const MINUTE_MS = 60_000;
 const own = { passwordSecretRef: { name: 'mine' } };
@@ -29,7 +35,7 @@ describe("a person's own password", () => {
     expect(bench.condition()?.message).toMatch(/with key "password"\. The previous password stays$/);
     bench.cluster.simulator.setPassword('orders', 'app', 'set-behind-our-back');
     await bench.cluster.clock.advance(11 * MINUTE_MS);
-    await bench.settle();
+    await settleRefused(bench);
     expect(bench.works('first of mine')).toBe(true);
     await bench.putSecret('mine', { password: 'second of mine' });
     await bench.until('True LoginWorks');

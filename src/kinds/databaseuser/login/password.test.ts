@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { APP, readyUserBench, settleWatched, type UserBench, userBench } from '../../../../test/support/user-bench.ts';
+import {
+  APP,
+  readyUserBench,
+  settleRefused,
+  settleWatched,
+  type UserBench,
+  userBench,
+} from '../../../../test/support/user-bench.ts';
 import type { Outcome } from '../../../runtime/reconcile.ts';
 
 const MINUTE_MS = 60_000;
@@ -194,6 +201,8 @@ describe('a password that the server cannot be given, as something in front of i
       async (bench: UserBench) => {
         bench.cluster.simulator.setPassword('orders', 'app', 'set-behind-our-back');
         await bench.cluster.clock.advance(11 * MINUTE_MS);
+        await bench.settle();
+        await bench.cluster.clock.advance(3_000);
       },
     ],
   ])('%s, is reported, and nothing is created', async (_, begin) => {
@@ -319,7 +328,7 @@ describe('a step that comes late', () => {
 describe('drift on the server', () => {
   const verifyOnce = async (bench: UserBench) => {
     await bench.cluster.clock.advance(11 * MINUTE_MS);
-    await bench.settle();
+    await settleRefused(bench);
   };
 
   it('of the password is found by signing in, and repaired by exactly one update, which counts', async () => {
@@ -330,16 +339,39 @@ describe('drift on the server', () => {
     expect(bench.secret()).toEqual(before);
     expect(bench.works(before?.['password'])).toBe(true);
     expect(bench.told).toEqual(['corrected password']);
-    expect(bench.takeCalls()).toEqual(['signIn', 'listUsers', 'updateUser', 'signIn']);
+    expect(bench.takeCalls()).toEqual(['signIn', 'listUsers', 'signIn', 'listUsers', 'updateUser', 'signIn']);
     expect(bench.ready()).toBe('True LoginWorks');
+  });
+
+  it('is not believed at once, as setting a password that is right ends sessions: Ready is Unknown until it is tried again', async () => {
+    const bench = await readyUserBench();
+    const { faults } = bench.cluster.simulator;
+    faults.add({ match: { operation: 'signIn' }, effect: 'errorBefore', status: 401, times: 1 });
+    await bench.cluster.clock.advance(11 * MINUTE_MS);
+    expect(await bench.settle()).toEqual({ next: 'settled', requeueAfterMs: 3_000 });
+    expect(bench.ready()).toBe('Unknown SettingPassword');
+    await bench.cluster.clock.advance(3_000);
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(bench.takeCalls()).toEqual(['signIn', 'listUsers', 'signIn']);
+  });
+
+  it('is found by another sign-in, though the password signed in a moment before', async () => {
+    const bench = await readyUserBench();
+    bench.cluster.simulator.setPassword('orders', 'app', 'set-behind-our-back');
+    await bench.annotate('mooring.dev/reconcile-at', '1');
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown SettingPassword');
+    await bench.until('True LoginWorks');
+    expect(bench.works(bench.secret()?.['password'])).toBe(true);
   });
 
   it('is verified again after the update, however recently the password worked', async () => {
     const bench = await readyUserBench({ space: { verifyInterval: '30s' } });
     bench.cluster.simulator.setPassword('orders', 'app', 'set-behind-our-back');
     await bench.cluster.clock.advance(31_000);
-    await bench.settle();
-    expect(bench.takeCalls()).toEqual(['signIn', 'listUsers', 'updateUser', 'signIn']);
+    await settleRefused(bench);
+    expect(bench.takeCalls()).toEqual(['signIn', 'listUsers', 'signIn', 'listUsers', 'updateUser', 'signIn']);
   });
 
   it('of a user that was deleted brings it back with the same password', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectOneWorks, readyUserBench, type UserBench } from '../../../../test/support/user-bench.ts';
+import { expectOneWorks, readyUserBench, settleRefused, type UserBench } from '../../../../test/support/user-bench.ts';
 import type { UserStep } from '../observation.ts';
 
 describe('what somebody wrote into the connection Secret as the coming password', () => {
@@ -21,7 +21,7 @@ describe('what somebody wrote into the connection Secret as the coming password'
     bench.cluster.simulator.setPassword('orders', 'app', 'changed on the server');
     await putByHand(bench);
     await bench.cluster.clock.advance(61_000);
-    await bench.settle();
+    await settleRefused(bench);
     expect(bench.secret()).toMatchObject({ password });
     expect(bench.secret()).not.toHaveProperty('nextPassword');
     expect(bench.works(password)).toBe(true);
