@@ -111,6 +111,17 @@ describe('Deleting a DatabaseCluster', () => {
     expect(clusterNamed(bench.simulator, 'orders')).toBeUndefined();
   });
 
+  it('tries again soon if the cloud says that a cluster that runs is busy (409), as nobody needs to do anything', async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    bench.simulator.faults.add({ match: { operation: 'destroy' }, effect: 'errorBefore', status: 409, times: 1 });
+    remove(bench);
+    expect(await bench.pass()).toMatchObject({ next: 'failed', failure: { lasting: 'transient' } });
+    expect(bench.ready()).toBe('Unknown Destroying');
+    expect(bench.told.at(-1)).toMatch(/^Destroying: .*\(HTTP 409.*\. The cluster may be busy with something else/);
+    await goOn(bench);
+    expect(isGone(bench)).toBe(true);
+  });
+
   it('tells that it leaves the login that new clusters come with, and retires it if it is done as it says', async () => {
     const bench = await kindBench({ knobs: PROVISION });
     while (clusterNamed(bench.simulator, 'orders') === undefined) await bench.pass();

@@ -102,7 +102,7 @@ export function suspendOrResume(
  * Returns the error to report of a call that neither creates nor renames. The document knows 409 only for ids in use, so here it can
  * only mean that the cluster is busy with something that Mooring does not see: that passes, so the call is made again soon.
  */
-function passing(error: unknown, reason: 'Suspending' | 'Resuming' | 'Updating'): unknown {
+export function passing(error: unknown, reason: 'Suspending' | 'Resuming' | 'Updating' | 'Destroying'): unknown {
   if (!(error instanceof ApiError) || error.kind !== 'conflict') return error;
   const message = `${error.message}. The cluster may be busy with something else, so Mooring tries again. If this persists, mend what the answer names in the cloud`;
   return new TransientError(reason, message, { cause: error });

@@ -3,6 +3,7 @@ import type { Cluster } from '../../../cloud/schema.ts';
 import { ApiError, isRefused } from '../../../http/api-error.ts';
 import { LET_GO } from '../../../kube/annotations.ts';
 import { confirm, isFree, lookAgain } from '../act-guard.ts';
+import { passing } from '../changes/act-change.ts';
 import { deployRequest } from '../changes/deploy-request.ts';
 import { refuseAwaited } from '../changes/not-shown.ts';
 import { adminSecretName, createdAtOf, identityOf, isSame, spaceKeyOf } from '../identity.ts';
@@ -168,7 +169,7 @@ export async function destroy(
   }
 }
 
-function refusedToDestroy(id: string, { status }: Cluster, error: ApiError): Error {
+function refusedToDestroy(id: string, { status }: Cluster, error: ApiError): unknown {
   // Nobody promises from which states this is accepted, so it is tried again once the cluster is at rest.
   if (isRefused(error) && PASSING.has(status)) {
     const message = `Cluster "${id}" is ${status}, and the cloud does not destroy it yet: ${error.message}. Mooring tries again. If this persists, check the cluster in the cloud's console`;
@@ -178,5 +179,5 @@ function refusedToDestroy(id: string, { status }: Cluster, error: ApiError): Err
     const message = `${error.message}. Give the space an API token of level admin. ${LET_GO}`;
     return new TerminalError('DeletionBlocked', message, { cause: error });
   }
-  return error;
+  return passing(error, 'Destroying');
 }
