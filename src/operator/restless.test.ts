@@ -44,3 +44,24 @@ test('A process that was started with other flags tries at once what the flags o
   await world.clock.advance(30_000);
   expect(world.readiness().filter((text) => refused.has(text))).toEqual([]);
 });
+
+test('A process finds at once what a List shows of clusters that were stalled, and does not ask for those that it does not show', async () => {
+  const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
+  const { clock, simulator } = world;
+  await world.addSpace(0);
+  const names = Array.from({ length: 16 }, (_, index) => `orders-${index}`);
+  const appearing = names.slice(0, 8);
+  for (const name of names) await world.addCluster(0, name, { adoptionPolicy: 'MustExist' });
+  const first = world.replica();
+  await clock.advance(3_600_000);
+  const notFound = () => world.readiness().filter((text) => text === 'False ClusterNotFound').length;
+  expect(notFound()).toBe(names.length);
+  first.stop.abort();
+  await clock.advance(10_000);
+  for (const id of appearing) simulator.deployForeign({ id, spaceID: 'space-0' });
+  simulator.resetCounters();
+  world.replica();
+  await clock.advance(5_000);
+  expect(notFound()).toBe(names.length - appearing.length);
+  expect(names.filter((name) => !appearing.includes(name) && simulator.count('get', name) > 0)).toEqual([]);
+});

@@ -22,8 +22,11 @@ export function databaseClusterKind(
     definition: databaseClusterDefinition,
     resource: DATABASE_CLUSTERS,
     finalizer: CLUSTER_FINALIZER,
-    // The operator may have been started anew with flags that allow the URL; if not, it is refused again without a request.
-    restless: ({ conditions }) => findStatusCondition(conditions, 'Ready')?.reason === 'ServerURLNotAllowed',
+    restless({ conditions, createdAt }) {
+      const reason = findStatusCondition(conditions, 'Ready')?.reason ?? '';
+      // The operator may have been started anew with flags that allow the URL; if not, it is refused again without a request.
+      return reason === 'ServerURLNotAllowed' || (createdAt === undefined && SEEN_IN_LISTS.has(reason));
+    },
     record: heldRecordOf,
     references(subject) {
       const { metadata, spec } = subject;
@@ -61,6 +64,9 @@ export function databaseClusterKind(
     forget: (key, why) => world.memory.forget(key, why),
   };
 }
+
+/** Reasons that the List of the space shows to be over, without a request for each object, while no cluster is the object's. */
+const SEEN_IN_LISTS: ReadonlySet<string> = new Set(['ClusterNotFound', 'ClusterIDInUse']);
 
 /** A team may have one free cluster: an object that waits for its turn looks again when an existing one is gone. */
 function freeClustersAhead(world: ClusterWorld, subject: ClusterRecord) {
