@@ -47,6 +47,16 @@ test.each([{}, { status: null }, { status: '' }])('clusterSchema reads %j as a s
   expect(clusterSchema.parse({ id: 'orders', ...fields }).status).toBe('unknown');
 });
 
+test.each([
+  ['RUNNING', 'running'],
+  ['Suspended', 'suspended'],
+  [' pending ', 'pending'],
+  ['Upgrading', 'Upgrading'],
+])('clusterSchema reads the status %j, in whatever letters, as %j', (status, read) => {
+  const cluster = clusterSchema.parse({ ...least, status, servers: [{ address: 'a:1', status }] });
+  expect([cluster.status, cluster.servers[0]?.status]).toEqual([read, read]);
+});
+
 // The status has room for whole numbers only, and one that does not fit would prevent the whole status from being written.
 test.each([
   [100, 1, 100, 1],
@@ -56,6 +66,7 @@ test.each([
   [0.2, 1e300, 0, undefined],
   [1e300, 9, undefined, 9],
   [-1, 2 ** 53, undefined, undefined],
+  ['100', '3', 100, 3],
 ])('clusterSchema reads sizes of %j GB on %j servers as %j on %j', (storageSizeGB, serverCount, size, count) => {
   const cluster = clusterSchema.parse({ ...least, storageSizeGB, serverCount });
   expect([cluster.storageSizeGB, cluster.serverCount]).toEqual([size, count]);
@@ -65,6 +76,10 @@ test.each([
   ['milliseconds', 1_700_000_000_123, 1_700_000_000_123],
   ['seconds', 1_700_000_000, 1_700_000_000_000],
   ['seconds with a fraction', 1_700_000_000.123, 1_700_000_000_123],
+  ['digits', '1700000000123', 1_700_000_000_123],
+  ['digits of seconds', '1700000000', 1_700_000_000_000],
+  ['words', '2023-11-14T22:13:20.123Z', 1_700_000_000_123],
+  ['words of another zone', '2023-11-15T00:13:20+02:00', 1_700_000_000_000],
   ['what is neither, as far as anybody knows', 7, 7],
 ])('clusterSchema reads creation times in %s', (_unit, createdAt, read) => {
   expect(clusterSchema.parse({ ...least, createdAt }).createdAt).toBe(read);
@@ -77,7 +92,11 @@ test.each([
   { ...least, id: '' },
   { ...least, status: 7 },
   { ...least, createdAt: '2026' },
-  { ...least, storageSizeGB: '10' },
+  { ...least, createdAt: '2026-11-20' },
+  { ...least, createdAt: '2026-11-20T10:00:00' },
+  { ...least, createdAt: '2026-13-20T10:00:00Z' },
+  { ...least, storageSizeGB: '10 GB' },
+  { ...least, serverCount: '' },
   { ...least, isFree: 'no' },
   { ...least, servers: {} },
   { ...least, servers: ['a:1'] },
@@ -86,6 +105,13 @@ test.each([
   'orders',
 ])('clusterSchema refuses to guess what %j means', (answer) => {
   expect(clusterSchema.safeParse(answer).success).toBe(false);
+});
+
+test.each([
+  [{ createdAt: 'today' }, 'expected a time, such as 1763632800000 or 2025-11-20T10:00:00Z'],
+  [{ storageSizeGB: '10 GB' }, 'expected a number'],
+])('clusterSchema says of %j what it expected', (fields, message) => {
+  expect(clusterSchema.safeParse({ ...least, ...fields }).error?.issues).toMatchObject([{ message }]);
 });
 
 test('versionsSchema reads the version list', () => {

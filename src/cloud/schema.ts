@@ -4,7 +4,7 @@ import { maybe } from '../http/answer.ts';
 
 /*
  * Answers of the Cluster Management API, read tolerantly: unknown fields are dropped, unknown words kept on one line, null is
- * absent. A value of the wrong type is an error: a guess could mistake one cluster for another.
+ * absent. A value of the wrong type is an error, unless it can mean only one thing: a guess could mistake one cluster for another.
  */
 
 export interface ClusterServer {
@@ -42,11 +42,40 @@ const MAX_WORD = 1_000;
 const text = z.string().transform((given) => oneLine(given).slice(0, MAX_WORD));
 const word = maybe(text);
 
-const serverSchema = z.object({ address: maybe(z.string()), status: word });
+/** The words of the document ("States and transitions"). */
+const STATUSES: ReadonlySet<string> = new Set([
+  'starting',
+  'running',
+  'suspending',
+  'suspended',
+  'resuming',
+  'destroying',
+  'pending',
+]);
+
+/** In whatever letters. A word that is not known is kept as it is. */
+const status = word.transform((given = '') => {
+  const known = given.trim().toLowerCase();
+  return STATUSES.has(known) ? known : given || 'unknown';
+});
+
+/** Some servers write numbers as strings: digits can mean nothing else. */
+const number = z.union(
+  [
+    z.number(),
+    z
+      .string()
+      .regex(/^\d{1,16}$/)
+      .transform(Number),
+  ],
+  'expected a number',
+);
+
+const serverSchema = z.object({ address: maybe(z.string()), status });
 
 const serversSchema = maybe(z.array(serverSchema)).transform((servers): readonly ClusterServer[] =>
   (servers ?? []).flatMap(({ address, status }) =>
-    address === undefined || address === '' ? [] : [{ address, status: status ?? 'unknown' }],
+    address === undefined || address === '' ? [] : [{ address, status }],
   ),
 );
 
@@ -55,6 +84,20 @@ const serversSchema = maybe(z.array(serverSchema)).transform((servers): readonly
  * 1973, seconds 2001 and later.
  */
 const SECONDS = { from: 1e9, below: 1e11 };
+
+/** A date alone, or one without a zone, names no moment. */
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+const time = z.union(
+  [
+    z.number(),
+    z
+      .string()
+      .regex(/^\d{10,16}$/)
+      .transform(Number),
+    z.string().regex(RFC_3339).transform(Date.parse).pipe(z.number()),
+  ],
+  'expected a time, such as 1763632800000 or 2025-11-20T10:00:00Z',
+);
 
 function inMilliseconds(time: number | undefined): number | undefined {
   const isInSeconds = time !== undefined && time >= SECONDS.from && time < SECONDS.below;
@@ -73,15 +116,15 @@ function wholeGB(size: number | undefined): number | undefined {
 
 export const clusterSchema: z.ZodType<Cluster> = z.object({
   id: z.string().min(1),
-  status: word.transform((status) => status || 'unknown'),
-  createdAt: maybe(z.number()).transform(inMilliseconds),
+  status,
+  createdAt: maybe(time).transform(inMilliseconds),
   version: word,
   provider: word,
   region: word,
   machineType: word,
   storageType: word,
-  storageSizeGB: maybe(z.number()).transform(wholeGB),
-  serverCount: maybe(z.number()).transform(whole),
+  storageSizeGB: maybe(number).transform(wholeGB),
+  serverCount: maybe(number).transform(whole),
   isFree: maybe(z.boolean()),
   servers: serversSchema,
 });
