@@ -311,6 +311,12 @@ export const ON_SERVERS: readonly Mutation[] = [
     hunt: ['copied-namespace-deleted'],
   },
   {
+    name: 'secret-goes-with-copy',
+    about: 'The admin Secret of a restored copy is deleted with it, although its cluster is there',
+    changes: [['kinds/databasecluster/decide-deletion.ts', 'mayWorkYet(subject, seen) ? [] : ', '']],
+    hunt: ['copied-namespace-deleted'],
+  },
+  {
     name: 'old-password-of-copy',
     about: 'A restored copy of a user sets the password back to that of the backup',
     changes: UNAWARE_OF_SHARING,

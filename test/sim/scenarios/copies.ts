@@ -1,3 +1,4 @@
+import { SECRETS } from '../../../src/kube/api.ts';
 import { TURNS } from '../faults.ts';
 import { isReady, type Scenario } from '../scenario.ts';
 import { CLUSTERS, DATABASES, KINDS, USERS } from '../view.ts';
@@ -62,6 +63,11 @@ export const COPIES: readonly Scenario[] = [
         for (const { metadata } of view.objects(resource))
           if (metadata.namespace === COPY) people.remove(`${COPY}/${metadata.name}`, resource);
     },
-    ends: (world) => isServed(world) && KINDS.every((resource) => world.kube.all(resource, COPY).length === 0),
+    // The login in its Secret may work: the cluster is there.
+    ends: (world) => {
+      const { kube } = world;
+      const isThere = kube.all(SECRETS, COPY).some(({ metadata }) => metadata.name === 'orders-admin');
+      return isServed(world) && isThere && KINDS.every((resource) => kube.all(resource, COPY).length === 0);
+    },
   },
 ];
