@@ -59,6 +59,23 @@ test("Spaces keep to the cloud's limit and share it, whatever each of them asks 
   expect(Math.max(...deploys.map(({ at }) => at)) - begin).toBeLessThan(1.3 * 100 * requests.length);
 }, 120_000);
 
+test('While deploys wait for the limit, none costs another request', async () => {
+  const spaces = Array.from({ length: 30 }, (_, index) => `space-${index}`);
+  const crowd = await aCrowd(spaces);
+  const { clock, asked, setting } = crowd;
+  setting.front = limitedTo(REQUESTS_PER_SECOND, clock.now);
+  void crowd.start();
+  await clock.advance(60_000);
+  const begin = clock.monotonic();
+  const names = [0, 1, 2, 3].flatMap((index) => spaces.map((space) => ({ space, name: `${space}-${index}` })));
+  for (const { name, space } of names) await crowd.createCluster(name, space);
+  await clock.runUntil(() => names.every(({ name }) => crowd.isReady(name)), 'all are Ready', 300_000);
+  crowd.stop();
+  const deploys = asked.filter(({ deploys, status }) => deploys !== '' && status === 200);
+  // As many requests as there are clusters take 12 s, and others have some turns, too.
+  expect(Math.max(...deploys.map(({ at }) => at)) - begin).toBeLessThan(18_000);
+}, 120_000);
+
 test('When the first looks at many spaces must wait, no cluster is written more often for it', async () => {
   const spaces = Array.from({ length: 100 }, (_, index) => `space-${index}`);
   const crowd = await aCrowd(spaces);
