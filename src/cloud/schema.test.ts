@@ -85,6 +85,13 @@ test.each([
   expect(clusterSchema.parse({ ...least, createdAt }).createdAt).toBe(read);
 });
 
+test.each(['0001-01-01T00:00:00Z', '1970-01-01T00:00:00Z'])(
+  'clusterSchema reads %j as no creation time, as programs write it for none',
+  (createdAt) => {
+    expect(clusterSchema.parse({ ...least, createdAt }).createdAt).toBeUndefined();
+  },
+);
+
 test.each([
   {},
   { ...least, id: null },

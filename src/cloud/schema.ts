@@ -87,6 +87,8 @@ const SECONDS = { from: 1e9, below: 1e11 };
 
 /** A date alone, or one without a zone, names no moment. */
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+/** Programs write 0001-01-01T00:00:00Z for no time: it would be the identity of many clusters, until they have another. */
+const ifAny = (time: number) => (time > 0 ? time : undefined);
 const time = z.union(
   [
     z.number(),
@@ -94,7 +96,7 @@ const time = z.union(
       .string()
       .regex(/^\d{10,16}$/)
       .transform(Number),
-    z.string().regex(RFC_3339).transform(Date.parse).pipe(z.number()),
+    z.string().regex(RFC_3339).transform(Date.parse).pipe(z.number()).transform(ifAny),
   ],
   'expected a time, such as 1763632800000 or 2025-11-20T10:00:00Z',
 );
