@@ -158,3 +158,26 @@ it('What is on the server hears that the original is gone, even if the copy of i
   expect(cluster?.reason).toBe('SpaceMoved');
   for (const condition of onServer) expect(condition?.message).not.toMatch(/belongs to/);
 });
+
+it('A copy that gets the cluster tries its login before it lets it sleep', async () => {
+  const { kube, clock, simulator } = await aWorldWithCopy({ verifyInterval: '1m' });
+  const [original, copy] = [
+    { namespace: 'shop', name: 'orders' },
+    { namespace: 'copy', name: 'orders' },
+  ];
+  const metadata = { annotations: { [ROTATE_AT]: 'now' } };
+  await kube.patch(DATABASE_CLUSTERS, original, { spec: { deletionPolicy: 'Retain' }, metadata });
+  await kube.patch(DATABASE_CLUSTERS, copy, { spec: { state: 'Suspended' } });
+  await kube.patch(DATABASES, original, { spec: { deletionPolicy: 'Retain' } });
+  await clock.advance(120_000);
+  kube.remove(DATABASES, original);
+  kube.remove(DATABASE_USERS, { namespace: 'shop', name: 'app' });
+  await clock.advance(20_000);
+  const signIns = simulator.count('signIn');
+  kube.remove(DATABASE_CLUSTERS, original);
+  await clock.advance(300_000);
+  const [{ status } = expect.unreachable()] = kube.all(DATABASE_CLUSTERS, 'copy');
+  const { conditions } = status as { conditions: readonly Condition[] };
+  expect(findStatusCondition(conditions, 'Ready')).toMatchObject({ status: 'True', reason: 'Suspended' });
+  expect(simulator.count('signIn')).toBeGreaterThan(signIns);
+});

@@ -18,6 +18,7 @@ import { observeLogin } from './login/observe-login.ts';
 import { observeSecret } from './login/secret-taken.ts';
 import type { ClusterObservation, ClusterSubject, SpaceSeen } from './observation.ts';
 import { findConnection } from './observe-space.ts';
+import { isSecured } from './present.ts';
 import { refusalWords } from './refused-token.ts';
 import type { Work } from './work.ts';
 import type { ClusterWorld } from './world.ts';
@@ -188,7 +189,7 @@ async function loginOf(work: Work, seen: SpaceSeen): Promise<SpaceSeen['login']>
     isOnlyObserved(subject) ||
     spec.managementPolicy === 'Observe' ||
     // Look once before it sleeps, if that was never done: a cluster must never wake up with the factory login.
-    (spec.state === 'Suspended' && status.credentials !== undefined);
+    (spec.state === 'Suspended' && isSecured(subject));
   if (skip || endpoint === undefined) world.memory.looksAway(subject.key);
   if (skip) return { login: 'notTried', ...lostSecretOf(world, subject, seen) };
   if (endpoint !== undefined) return observeLogin(work, endpoint);

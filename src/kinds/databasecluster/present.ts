@@ -189,6 +189,12 @@ const NOT_VERIFIED = 'NotVerified';
 /** Reasons that report that no login is tried. */
 const UNTRIED: ReadonlySet<string> = new Set(['ObservedOnly', NOT_VERIFIED]);
 
+/** Whether the login was verified, and nothing since, such as another object that had the cluster, makes that doubtful. */
+export function isSecured({ status }: Pick<ClusterSubject, 'status'>): boolean {
+  const reason = findStatusCondition(status.conditions, SECURED)?.reason ?? '';
+  return status.credentials !== undefined && !UNTRIED.has(reason) && reason !== NOT_RETIRED.reason;
+}
+
 /** The condition as it stands, taken to hold for this generation, too. */
 function keptFrom({ status }: ClusterSubject, type: string): ConditionUpdate | undefined {
   const kept = findStatusCondition(status.conditions, type);

@@ -2,7 +2,15 @@ import { rotationWaits } from '../../rotation.ts';
 import { desiredID } from '../identity.ts';
 import { needsPerson } from '../login/wrong-login.ts';
 import type { ClusterDecision, ClusterSubject, SpaceSeen } from '../observation.ts';
-import { bringing, clusterConditions, factoryLoginRetired, lostSecret, type Rule, verifiedLogin } from '../present.ts';
+import {
+  bringing,
+  clusterConditions,
+  factoryLoginRetired,
+  isSecured,
+  lostSecret,
+  type Rule,
+  verifiedLogin,
+} from '../present.ts';
 import { type Change, changeOf, isChangeUnseen, leavesAsIs, settled } from './decide-change.ts';
 
 /** How long a cluster that should be suspended is kept running if its factory login was never retired and its server is silent. */
@@ -76,7 +84,7 @@ export function untilUnsecuredMs({ status }: ClusterSubject, { login }: SpaceSee
  * known, as the spec may name another one before the cluster runs again.
  */
 function securedNow(subject: ClusterSubject, seen: SpaceSeen, nowMs: number) {
-  if (subject.status.credentials !== undefined) return undefined;
+  if (isSecured(subject)) return undefined;
   const status = verifiedLogin(subject, seen, nowMs);
   return status && { status, secured: factoryLoginRetired(status.credentials.secretName) };
 }
@@ -105,7 +113,9 @@ function lostWords(seen: SpaceSeen): string | undefined {
 }
 
 /** Something lasting kept it from being secured before it was suspended, or it was suspended when it was taken over. */
-function unsecuredWords({ spec, status }: ClusterSubject): string | undefined {
-  if (spec.managementPolicy !== 'Manage' || status.credentials !== undefined) return undefined;
+function unsecuredWords(subject: ClusterSubject): string | undefined {
+  if (subject.spec.managementPolicy !== 'Manage' || isSecured(subject)) return undefined;
+  if (subject.status.credentials !== undefined)
+    return '; but its login was not tried since another object had the cluster, or since it was only observed: that is done once it runs again';
   return '; but its login was never secured, so once it runs again the one that new clusters come with may work until Mooring has replaced it';
 }
