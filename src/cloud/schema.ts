@@ -94,7 +94,7 @@ const time = z.union(
     z.number(),
     z
       .string()
-      .regex(/^\d{10,16}$/)
+      .regex(/^\d{10,15}$/)
       .transform(Number),
     z.string().regex(RFC_3339).transform(Date.parse).pipe(z.number()).transform(ifAny),
   ],

@@ -40,7 +40,9 @@ test('requests go through the proxy for their scheme, which looks their names up
   expect(await ask('http://cloud.test/v1')).toBe('by proxy');
   await expect(ask('https://cloud.test/v1')).rejects.toMatchObject({
     kind: 'unreachable',
-    message: expect.stringMatching(/^GET https:\/\/cloud\.test: Proxy response \(403\)/),
+    message: expect.stringMatching(
+      /^GET https:\/\/cloud\.test: Proxy response \(403\).*, through the proxy http:\/\/127\.0\.0\.1:\d+$/,
+    ),
   });
   const login = `Basic ${btoa('me:sesame')}`;
   expect(asked).toEqual([`GET http://cloud.test/v1 ${login}`, `CONNECT cloud.test:443 ${login}`]);
@@ -67,6 +69,27 @@ test('a proxy leads to no address that is refused, unless its origin is trusted'
   expect(await ask('http://10.0.0.1')).toBe('by proxy');
   expect(await ask('http://cloud.test')).toBe('by proxy');
   expect(asked).toHaveLength(2);
+});
+
+test('a proxy that refuses its login, or is not there, is named without it', async () => {
+  const closed = createServer();
+  const port = await listening(closed);
+  await new Promise((resolve) => closed.close(resolve));
+  await expect(asking({ HTTP_PROXY: `http://me:sesame@127.0.0.1:${port}` })('http://cloud.test')).rejects.toMatchObject(
+    {
+      kind: 'unreachable',
+      message: expect.stringMatching(/ECONNREFUSED.*, through the proxy http:\/\/127\.0\.0\.1:\d+$/),
+    },
+  );
+  const refusing = await listening(createServer((_, response) => response.writeHead(407).end('<h1>No</h1>')));
+  await expect(
+    asking({ HTTP_PROXY: `http://me:sesame@127.0.0.1:${refusing}` })('http://cloud.test'),
+  ).rejects.toMatchObject({
+    kind: 'unreachable',
+    message: expect.stringMatching(
+      /Proxy Authentication Required \(407\).*, through the proxy http:\/\/127\.0\.0\.1:\d+$/,
+    ),
+  });
 });
 
 test('closing ends the connections to the proxy, too', async () => {

@@ -5,6 +5,9 @@ import { createUndiciTransport, type UndiciTransportOptions } from './undici-tra
 
 type Transport = ReturnType<typeof createUndiciTransport>;
 
+/** What undici says of a proxy that wants another login for a request without TLS. */
+const NEEDS_LOGIN = 'Proxy Authentication Required';
+
 /**
  * HTTP that goes to each server through the proxy that the environment names for it, and directly if there is none. A proxy looks names
  * up itself, so `guard` judges only a server that the URL names by its address. Rejects if the proxy is of a kind that is not supported.
@@ -22,9 +25,17 @@ export function createProxiedTransport(
   };
   const transport: HttpTransport = async (request) => {
     const proxy = proxyFor(request.url, undefined, env);
-    const refusal = proxy === undefined ? undefined : refusalOf(request, options.guard);
+    if (proxy === undefined) return by(undefined)(request);
+    const refusal = refusalOf(request, options.guard);
     if (refusal !== undefined) throw new HttpError('unreachable', refusal);
-    return by(proxy)(request);
+    // Without its login.
+    const { origin } = new URL(proxy);
+    return by(proxy)(request).catch((error: unknown) => {
+      if (!(error instanceof HttpError) || error.isWithheld) throw error;
+      // The proxy passes nothing on before that.
+      const kind = error.message.includes(NEEDS_LOGIN) ? 'unreachable' : error.kind;
+      throw new HttpError(kind, `${error.message}, through the proxy ${origin}`, error);
+    });
   };
   return Object.assign(transport, {
     close: async () => {

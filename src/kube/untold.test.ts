@@ -42,12 +42,13 @@ test.each([
   if (reason !== undefined) expect(refusedWith(error)?.message).toContain(error.message);
 });
 
-test('tells() says whether a status has one of these fields, even if empty', () => {
+test('tells() says whether a status has one of these fields, even if empty, or lacks what one is in', () => {
   const fields = ['size', 'colors', 'lid.size', 'lids.size'];
   expect(tells(answer({ colors: [] }), fields)).toBe(true);
   expect(tells(answer({ lid: { size: 0 } }), fields)).toBe(true);
   expect(tells(answer({ lids: [{}, { size: 0 }] }), fields)).toBe(true);
   expect(tells(answer({ lid: {}, lids: [{}] }), fields)).toBe(false);
-  expect(tells(answer({ shape: 1 }), fields)).toBe(false);
-  expect(tells({ metadata: { name: 'a', uid: 'u', resourceVersion: '1' } }, fields)).toBe(false);
+  expect(tells(answer({ shape: 1 }), ['size', 'colors'])).toBe(false);
+  expect(tells(answer({ shape: 1 }), ['lid.size'])).toBe(true);
+  expect(tells({ metadata: { name: 'a', uid: 'u', resourceVersion: '1' } }, ['size'])).toBe(false);
 });

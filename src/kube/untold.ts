@@ -35,7 +35,10 @@ function pathsMissing(written: unknown, stored: unknown): readonly string[] {
   });
 }
 
-/** Reports whether the status has any of these dropped fields: by now they are known, or the rest is reported again. */
+/**
+ * Reports whether the status has any of these dropped fields, or no longer has what one of them was in: by now they are known, or the
+ * rest is reported again.
+ */
 export function tells(object: AnyObject, fields: readonly string[]): boolean {
   return fields.some((path) => hasPath(statusOf(object), path.split('.')));
 }
@@ -43,7 +46,8 @@ export function tells(object: AnyObject, fields: readonly string[]): boolean {
 function hasPath(value: unknown, [field, ...inside]: readonly string[]): boolean {
   if (field === undefined) return true;
   if (Array.isArray(value)) return value.some((each) => hasPath(each, [field, ...inside]));
-  return isRecord(value) && Object.hasOwn(value, field) && hasPath(value[field], inside);
+  if (!isRecord(value)) return false;
+  return Object.hasOwn(value, field) ? hasPath(value[field], inside) : inside.length > 0;
 }
 
 /** Judges a status patch that failed. Undefined: the next one may succeed, or there is nobody to tell. */

@@ -170,8 +170,8 @@ function mayLandUntilMs({ clock, memory }: ClusterWorld, subject: ClusterSubject
 }
 
 /**
- * Looks at a login only if the cluster is surely ours and nobody else's, runs, and should; or at its Secret, if one is to be created. After any pause, what
- * signed in before it proves nothing.
+ * Looks at a login only if the cluster is surely ours and nobody else's, runs, and should; or at its Secret, if one is to be created.
+ * After any pause, what signed in before it proves nothing.
  */
 async function loginOf(work: Work, seen: SpaceSeen): Promise<SpaceSeen['login']> {
   const { world, subject, connection } = work;
