@@ -68,8 +68,9 @@ export function storageContract(open: () => Promise<Subject>): void {
       })),
     });
     expect((await create('a', owners(true, false))).metadata).toMatchObject(owners(true, false));
-    const change = api.patch(SECRETS, { namespace, name: 'a' }, { metadata: owners(true, true) });
-    for (const refused of [change, create('b', owners(true, true))]) expect(statusOf(await errorOf(refused))).toBe(422);
+    expect(statusOf(await errorOf(create('b', owners(true, true))))).toBe(422);
+    const change = { metadata: owners(true, true) };
+    expect(statusOf(await errorOf(api.patch(SECRETS, { namespace, name: 'a' }, change)))).toBe(422);
   });
 
   test('patch() of a status drops fields that the CRD does not know, without saying so', async () => {
