@@ -1,5 +1,6 @@
 import { type Attributes, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { messageOf } from './errors.ts';
+import { hostOf } from './host-of.ts';
 import type { HttpTransport } from './transport.ts';
 
 /*
@@ -47,8 +48,7 @@ function serverOf(text: string): Attributes {
   const url = URL.parse(text);
   if (url === null) return { 'server.address': '' };
   const port = url.port === '' ? DEFAULT_PORTS[url.protocol] : Number(url.port);
-  const address = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  return { 'server.address': address, ...(port === undefined ? {} : { 'server.port': port }) };
+  return { 'server.address': hostOf(url), ...(port === undefined ? {} : { 'server.port': port }) };
 }
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };

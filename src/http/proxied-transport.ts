@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { hostOf } from '../base/host-of.ts';
 import { HttpError, type HttpRequest, type HttpTransport } from '../base/transport.ts';
 import { proxyFor } from './proxy.ts';
 import { createUndiciTransport, type UndiciTransportOptions } from './undici-transport.ts';
@@ -28,13 +29,12 @@ export function createProxiedTransport(
     if (proxy === undefined) return by(undefined)(request);
     const refusal = refusalOf(request, options.guard);
     if (refusal !== undefined) throw new HttpError('unreachable', refusal);
-    // Without its login.
-    const { origin } = new URL(proxy);
     return by(proxy)(request).catch((error: unknown) => {
       if (!(error instanceof HttpError) || error.isWithheld) throw error;
       // The proxy passes nothing on before that.
       const kind = error.message.includes(NEEDS_LOGIN) ? 'unreachable' : error.kind;
-      throw new HttpError(kind, `${error.message}, through the proxy ${origin}`, error);
+      // The origin has no login.
+      throw new HttpError(kind, `${error.message}, through the proxy ${new URL(proxy).origin}`, error);
     });
   };
   return Object.assign(transport, {
@@ -45,7 +45,9 @@ export function createProxiedTransport(
 }
 
 function refusalOf({ url }: HttpRequest, guard: UndiciTransportOptions['guard']): string | undefined {
-  const { origin, hostname } = new URL(url);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  return guard === undefined || isIP(host) === 0 || guard.trusts(origin) ? undefined : guard.refusalOf(host, host);
+  const server = new URL(url);
+  const host = hostOf(server);
+  return guard === undefined || isIP(host) === 0 || guard.trusts(server.origin)
+    ? undefined
+    : guard.refusalOf(host, host);
 }

@@ -1,4 +1,5 @@
 import { type BlockList, isIP } from 'node:net';
+import { hostOf } from '../base/host-of.ts';
 import { networksOf } from './address.ts';
 
 const LOOPBACK = networksOf(['127.0.0.0/8', '::1/128']);
@@ -25,10 +26,10 @@ export function proxyFor(server: string, named: string | undefined, env: NodeJS.
 }
 
 /** Reads NO_PROXY as Go does: names with subdomains, addresses, networks, each with or without a port. This machine is always excepted. */
-function isExcepted({ protocol, hostname, port }: URL, exceptions: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '');
+function isExcepted(server: URL, exceptions: string): boolean {
+  const host = hostOf(server);
   if (host === 'localhost' || isIn(LOOPBACK, host)) return true;
-  const ownPort = port || (protocol === 'https:' ? '443' : '80');
+  const ownPort = server.port || (server.protocol === 'https:' ? '443' : '80');
   return exceptions.split(',').some((each) => {
     const entry = each.trim().toLowerCase();
     if (entry === '') return false;

@@ -1,4 +1,5 @@
 import { type BlockList, isIP } from 'node:net';
+import { hostOf } from '../../../base/host-of.ts';
 import { networksOf, specialUseOf } from '../../../http/address.ts';
 import type { ConnectionGuard } from '../../../http/undici-transport.ts';
 
@@ -69,7 +70,7 @@ function refusalOfScheme(text: string, url: URL, { allowHTTP }: UrlPolicy): stri
 
 /** Checks an address in the URL itself: what a name resolves to is checked when a connection is made. */
 function refusalOfLiteral(url: URL, { allowedNetworks }: UrlPolicy): string | undefined {
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = hostOf(url);
   if (allowedNetworks === undefined || isIP(host) === 0) return undefined;
   const networks = known.get(allowedNetworks) ?? networksOf(allowedNetworks);
   known.set(allowedNetworks, networks);
