@@ -12,7 +12,7 @@ import { isConflict, isNotFound, type KubeApi, KubeError } from '../kube/api.ts'
 import { type ConditionUpdate, findStatusCondition, isStatusConditionTrue, setConditions } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
 import { asLeaving, asTold, type Failure, failureOf, finalizerRefused, lastErrorOf } from '../kube/failure.ts';
-import type { KubeObject, ObjectKey, ObjectMeta } from '../kube/object.ts';
+import { type KubeObject, keyOf, type ObjectKey, type ObjectMeta } from '../kube/object.ts';
 import { retryOnConflict } from '../kube/retry.ts';
 import { statusOf, statusPatch } from '../kube/status-patch.ts';
 import { failed, invalidSpec, isReady, PASSING_MS, particulars, RELEASED, waitingForAnswer } from '../kube/summary.ts';
@@ -137,8 +137,7 @@ class Pass<Spec, Status extends StatusBase, Observation, Step> {
 
     const parsed = parseSpec(kind.definition, this.#object.spec);
     if (!parsed.ok) return this.#tell({ conditions: invalidSpec(parsed.message, deleting) }, {}, undefined);
-    const lookNow = isAsked(metadata, status);
-    const key = `${metadata.namespace ?? ''}/${metadata.name}`;
+    const [key, lookNow] = [keyOf(this.#object), isAsked(metadata, status)];
     const subject: Subject<Spec, Status> = { key, metadata, spec: parsed.spec, status, deleting, lookNow };
 
     // An object being deleted still has it, as checked above.
