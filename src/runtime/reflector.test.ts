@@ -243,8 +243,10 @@ describe.each([true, false])('With an API that streams lists (%s)', (streams) =>
     expect(calls).toEqual(['list -', 'watch 7', 'watch 7']);
   });
 
-  test('A reflector whose watches all fail lists, and goes on from there', async () => {
-    const fails = { end: new KubeError('cannot decode', { status: 500 }) };
+  test.each([
+    ['fail at once', { end: new KubeError('cannot decode', { status: 500 }) }],
+    ['are given up by a proxy', { end: new KubeError('Gateway Timeout', { status: 504 }), afterMs: 20_000 }],
+  ] as const)('A reflector whose watches all %s lists, and goes on from there', async (_how, fails) => {
     const { clock, calls } = aReflector([page(7), page(9)], [fails, fails, fails, fails, fails, OPEN]);
     await clock.advance(300_000);
     expect(calls).toEqual(['list -', ...Array(5).fill('watch 7'), 'list 7', 'watch 9']);

@@ -2,7 +2,7 @@
  * Follows a collection, like client-go's Reflector: lists it, then watches it from there, for ever.
  *
  *   list ──ok──► watch ──closed or failed──► watch (from the last version seen)
- *    ▲  │failed     │ too old (410) or refused otherwise (such as 404), or failed at once, again and again
+ *    ▲  │failed     │ too old (410) or refused otherwise (such as 404), or failed again and again
  *    └──┴───────────┘
  *
  * A list comes as the start of a watch, which then goes on; in pages if the server does not stream, and in one answer if those expire.
@@ -53,12 +53,12 @@ export interface ReflectorOptions<T> {
 const BACKOFF = { initialMs: 800, maxMs: 30_000 };
 /** How often to ask a server that is away is up to the client (Reachability). If others are answered, this many misses do not count. */
 const MISSES = 2;
-/** Watches in a row that failed or ended at once: after this many, watching from there will not bring what is missing. */
+/** Answered watches in a row that did not work: after this many, watching from there will not bring what is missing. */
 const RELIST_AFTER = 5;
 const ENDED = 'Watches end at once, without any event';
-/** A watch that the server closes earlier is reopened after a pause. */
+/** A watch that just ended worked if it lasted this long: otherwise it is reopened after a pause. */
 const WORKING_MS = 1_000;
-/** A watch that lasted this long was healthy, whatever error ended it: what follows it starts with short delays again. */
+/** A watch that lasted this long worked, whatever error ended it: what follows it starts with short delays again. */
 const HEALTHY_MS = 120_000;
 /** Bookmarks come once a minute if the API server knows what is new. After this long without an event, the server is asked. */
 const SILENT_MS = 120_000;
@@ -69,7 +69,7 @@ export async function runReflector<T>(options: ReflectorOptions<T>, signal: Abor
   let failures = { list: 0, watch: 0 };
   /** Unanswered requests, while others were answered, since one of this reflector's own was. */
   let misses = 0;
-  /** Watches in a row that failed or ended at once though they were answered. */
+  /** Watches in a row that were answered and did not work. */
   let broken = 0;
   while (!signal.aborted) {
     let sent = { at: clock.monotonic(), isReached: true };
@@ -83,11 +83,12 @@ export async function runReflector<T>(options: ReflectorOptions<T>, signal: Abor
     const { error } = next;
     const isAnswered = !(error instanceof HttpError && error.isUnanswered);
     misses = isAnswered ? 0 : misses + (sent.isReached ? 1 : 0);
+    const worked = lived >= (isEnd(error) ? WORKING_MS : HEALTHY_MS);
     // A list alone proves nothing: one that is followed each time by a failing watch must not be repeated at once.
-    if (state.phase === 'watch' && lived >= (isEnd(error) ? WORKING_MS : HEALTHY_MS)) failures = { list: 0, watch: 0 };
-    const isBroken = isAnswered && lived < WORKING_MS && !(error instanceof KubeError && error.status === 429);
+    if (state.phase === 'watch' && worked) failures = { list: 0, watch: 0 };
+    const isBroken = isAnswered && !worked && !(error instanceof KubeError && error.status === 429);
     broken = state.phase === 'watch' && isBroken ? broken + 1 : 0;
-    const goOn = error === undefined && (state.phase === 'list' || lived >= WORKING_MS);
+    const goOn = error === undefined && (state.phase === 'list' || worked);
     state = next.state;
     if (goOn) continue;
     const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0;
