@@ -8,7 +8,7 @@ export interface HttpRequest {
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   readonly timeouts?: Partial<HttpTimeouts>;
   /**
    * Called when the first byte is about to leave, after all waiting for a connection. Says why it must not; undefined if it may.

@@ -119,7 +119,7 @@ export class ApiCall {
         ...headers,
       },
       ...(body === undefined ? {} : { body }),
-      ...(signal === undefined ? {} : { signal }),
+      signal,
       timeouts,
     };
   }

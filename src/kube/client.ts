@@ -56,6 +56,7 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 const MAX_RETRY_AFTER_S = 60;
 
 const JSON_TYPE = 'application/json';
+const MERGE_PATCH = 'application/merge-patch+json';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 const METADATA_OBJECT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 
@@ -133,13 +134,9 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   return {
     async get(resource, ref, signal, getOptions) {
       try {
+        const headers = { accept: getOptions?.metadataOnly ? METADATA_OBJECT : JSON_TYPE };
         return toObject(
-          await call('get', resource, {
-            method: 'GET',
-            path: objectPath(resource, ref),
-            headers: { accept: getOptions?.metadataOnly ? METADATA_OBJECT : JSON_TYPE },
-            ...given(signal),
-          }),
+          await call('get', resource, { method: 'GET', path: objectPath(resource, ref), headers, signal }),
         );
       } catch (error) {
         if (isNotFound(error)) return undefined;
@@ -154,7 +151,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
         path,
         headers: { accept: list.metadataOnly ? METADATA_LIST : JSON_TYPE },
         onTurn: list.onTurn,
-        ...given(signal),
+        signal,
       });
       const metadata = asRecord(asRecord(body)['metadata']);
       const items = asRecord(body)['items'];
@@ -183,7 +180,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
         headers: { accept: watch.metadataOnly ? METADATA_OBJECT : JSON_TYPE },
         onTurn: watch.onTurn,
         timeouts: { headersMs: 30_000, bodyMs: WATCH_SILENCE_MS, totalMs: (watch.timeoutSeconds + 60) * 1000 },
-        ...given(signal),
+        signal,
       });
       if (response.status !== 200) {
         const text = withoutToken(await readText(response, MAX_ANSWER_BYTES), response, sent);
@@ -194,44 +191,35 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     },
 
     async create(resource, namespace, object, signal) {
-      const request = {
-        method: 'POST',
-        path: collectionPath(resource, namespace),
-        ...json(object, JSON_TYPE),
-      } as const;
-      return toObject(await call('create', resource, { ...request, ...given(signal) }));
+      const path = collectionPath(resource, namespace);
+      return toObject(await call('create', resource, { method: 'POST', path, ...json(object, JSON_TYPE), signal }));
     },
 
     async patch(resource, ref, patch, patchOptions, signal) {
       const subresource = patchOptions?.subresource === undefined ? '' : `/${patchOptions.subresource}`;
       const path = `${objectPath(resource, ref)}${subresource}?fieldManager=${fieldManager}`;
-      const type = Array.isArray(patch) ? 'application/json-patch+json' : 'application/merge-patch+json';
-      const request = { method: 'PATCH', path, ...json(patch, type) } as const;
-      return toObject(await call('patch', resource, { ...request, ...given(signal) }));
+      const type = Array.isArray(patch) ? 'application/json-patch+json' : MERGE_PATCH;
+      return toObject(await call('patch', resource, { method: 'PATCH', path, ...json(patch, type), signal }));
     },
 
     async applyDryRun(resource, object, { manager = fieldManager, force }, signal) {
       const query = new URLSearchParams({ fieldManager: manager, force: String(force), dryRun: 'All' });
       const path = `${objectPath(resource, object.metadata)}?${query}`;
-      const request = { method: 'PATCH', path, ...json(object, 'application/apply-patch+yaml') } as const;
-      return notStored(await call('apply', resource, { ...request, ...given(signal) }));
+      const body = json(object, 'application/apply-patch+yaml');
+      return notStored(await call('apply', resource, { method: 'PATCH', path, ...body, signal }));
     },
 
     async patchDryRun(resource, ref, patch, signal) {
       const query = new URLSearchParams({ fieldManager, dryRun: 'All', fieldValidation: 'Strict' });
       const path = `${objectPath(resource, ref)}?${query}`;
-      const request = { method: 'PATCH', path, ...json(patch, 'application/merge-patch+json') } as const;
-      return notStored(await call('apply', resource, { ...request, ...given(signal) }));
+      const body = json(patch, MERGE_PATCH);
+      return notStored(await call('apply', resource, { method: 'PATCH', path, ...body, signal }));
     },
 
     async delete(resource, ref, preconditions, signal) {
       try {
-        const request = {
-          method: 'DELETE',
-          path: objectPath(resource, ref),
-          ...json({ preconditions }, JSON_TYPE),
-        } as const;
-        await call('delete', resource, { ...request, ...given(signal) });
+        const body = json({ preconditions }, JSON_TYPE);
+        await call('delete', resource, { method: 'DELETE', path: objectPath(resource, ref), ...body, signal });
         return true;
       } catch (error) {
         if (isNotFound(error)) return false;
@@ -261,10 +249,6 @@ function secretsIn(body: string | undefined): readonly string[] {
   );
   const texts = Object.entries(asRecord(stringData)).map(([key, value]) => [key, String(value ?? '')] as const);
   return secretValues([...plain, ...texts]);
-}
-
-function given(signal: AbortSignal | undefined): { signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
 }
 
 function json(body: unknown, contentType: string) {

@@ -44,7 +44,7 @@ export function sender(transport: Simulator['transport'], baseURL: string): Send
         url: `${baseURL}${path}`,
         headers,
         ...(body === undefined ? {} : { body }),
-        ...(options.signal === undefined ? {} : { signal: options.signal }),
+        signal: options.signal,
       });
       return reply(response.status, response.headers, await readText(response, 100_000_000), undefined);
     } catch (error) {
