@@ -135,7 +135,8 @@ export function createOperator(given: OperatorDependencies): Operator {
     stuck() {
       const now = clock.monotonic();
       for (const { queue } of [spaces, ...inSpaces]) {
-        for (const [key, since] of queue.inProgress) if (now - since > STUCK_MS) return `A pass of ${key} does not end`;
+        for (const [key, { began }] of queue.processing)
+          if (now - began > STUCK_MS) return `A pass of ${key} does not end`;
       }
       return undefined;
     },

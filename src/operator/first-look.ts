@@ -6,12 +6,12 @@ export const FIRST_LOOK_MS = 2_000;
 
 /** Clusters are judged by the List of their space. Before it, all that can be said is that they wait for it. */
 export async function firstLook(
-  spaces: Pick<WorkQueue, 'depth' | 'inProgress'>,
+  spaces: Pick<WorkQueue, 'depth' | 'processing'>,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
   const deadline = clock.monotonic() + FIRST_LOOK_MS;
-  while ((spaces.depth > 0 || spaces.inProgress.size > 0) && clock.monotonic() < deadline && !signal.aborted) {
+  while ((spaces.depth > 0 || spaces.processing.size > 0) && clock.monotonic() < deadline && !signal.aborted) {
     await sleep(clock, 10, signal);
   }
 }

@@ -112,7 +112,7 @@ test.each([
       expect(Math.max(...Object.values(first)), `${hanging}, as soon as they hang`).toBeLessThanOrEqual(7_000);
       await clock.advance(KNOWN_MS);
       expect(await longestWaits(group, 60_000), `${hanging}, once they are known`).toEqual(NONE);
-      expect(controller.queue.inProgress.size).toBeLessThanOrEqual(WORKERS_IN_ALL * CONCURRENCY);
+      expect(controller.queue.processing.size).toBeLessThanOrEqual(WORKERS_IN_ALL * CONCURRENCY);
     }
   },
   60_000,
@@ -144,7 +144,7 @@ test.each([
   ['a group each', (index: number) => `a-${index}`],
 ])('Controller finds that sixty healthy servers (%s) now hang, without one waiting for another', async (_, groupOf) => {
   const { clock, foundAt, hungAt, controller } = await aWorld({ hanging: 60, groupOf });
-  const handedOut = () => [...controller.queue.inProgress.keys()].length;
+  const handedOut = () => [...controller.queue.processing.keys()].length;
   let most = 0;
   await clock.runUntil(() => {
     most = Math.max(most, handedOut());

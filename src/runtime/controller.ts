@@ -325,7 +325,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     if (before !== undefined && !isSuccessor(before, after)) {
       const why = after?.metadata.uid === before.metadata.uid ? 'wentBack' : 'deleted';
       this.forget(key, why);
-      if (this.queue.isInHand(key)) this.#replaced.set(key, why);
+      if (this.queue.processing.has(key)) this.#replaced.set(key, why);
     }
     if (!this.#runs) {
       const arrival = after && status && initialPriority(after.metadata, status, this.#options.clock.now());
@@ -338,7 +338,7 @@ export class Controller<Spec, Status extends StatusBase, Observation, Step> {
     if (before === undefined && after !== undefined) this.enqueueAsNew(key, 0);
     else if (isNews(before, after, this.#kind.finalizer)) this.queue.add(key, after === undefined ? 'normal' : 'high');
     else if (after !== undefined && key !== this.#writing) this.#foreignStatus.set(key, after.metadata.resourceVersion);
-    if (!this.queue.isInHand(key)) this.#lookAtForeignStatus(key);
+    if (!this.queue.processing.has(key)) this.#lookAtForeignStatus(key);
   }
 
   /** Returns the status. An object without a record refers to nothing; its own next change leads to a pass anyway. */

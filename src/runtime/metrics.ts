@@ -77,7 +77,7 @@ export function controllerMetrics(
       },
       watchQueue(queue) {
         registry.onScrape(() => {
-          const ages = [...queue.inProgress.values()].map((since) => (clock.monotonic() - since) / 1000);
+          const ages = [...queue.processing.values()].map(({ began }) => (clock.monotonic() - began) / 1000);
           const sum = ages.reduce((one, other) => one + other, 0);
           unfinished.set({ name }, sum);
           longest.set({ name }, Math.max(0, ...ages));

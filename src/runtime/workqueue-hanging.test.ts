@@ -108,7 +108,7 @@ test('WorkQueue processes keys that failed after long beside everything else, wi
   await add(hanging);
   while (failed.size < hanging.length) {
     await clock.advance(1_000);
-    const over = [...queue.inProgress].filter(([, began]) => clock.monotonic() - began >= 20_000);
+    const over = [...queue.processing].filter(([, { began }]) => clock.monotonic() - began >= 20_000);
     for (const [key] of over) await end(key, true);
     for (const [key] of over) failed.add(key);
   }
@@ -117,7 +117,7 @@ test('WorkQueue processes keys that failed after long beside everything else, wi
   expect(inHand()).toHaveLength(20);
   const healthy = keysOf('crowd', 30).slice(20);
   await add(healthy, 'normal');
-  expect(healthy.filter((key) => queue.isInHand(key))).toHaveLength(8);
+  expect(healthy.filter((key) => queue.processing.has(key))).toHaveLength(8);
 });
 
 test('WorkQueue runs at most ten slow keys for each worker, and leaves one place free for other groups', async () => {

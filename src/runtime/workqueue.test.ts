@@ -155,7 +155,7 @@ test('WorkQueue that is shut down hands out nothing, accepts nothing and leaves 
   queue.addAfter('new', 10);
   queue.done('in hand');
   await clock.advance(60_000);
-  expect([await queue.get(), queue.depth, queue.inProgress.size]).toEqual([undefined, 0, 0]);
+  expect([await queue.get(), queue.depth, queue.processing.size]).toEqual([undefined, 0, 0]);
 });
 
 test('WorkQueue gives workers that wait at the shutdown the keys already assigned, and none twice', async () => {
@@ -176,7 +176,7 @@ test('WorkQueue reports how long keys wait and are worked on', async () => {
   await clock.advance(20);
   await queue.get();
   await clock.advance(500);
-  expect([...queue.inProgress]).toEqual([['a', 1_030]]);
+  expect([...queue.processing].map(([key, { began }]) => [key, began])).toEqual([['a', 1_030]]);
   queue.add('a');
   queue.done('a');
   queue.addRateLimited('b', BACKOFF);
@@ -298,19 +298,19 @@ test.each<[what: string, workers: number, crowds: readonly Crowd[], inHand: numb
   for (let index = 0; index < 20; index++)
     for (const [prefix, priority] of hanging) queue.add(`${prefix}/${index}`, priority);
   await clock.settle();
-  expect(queue.inProgress.size).toBe(inHand);
+  expect(queue.processing.size).toBe(inHand);
   for (const key of ['other/a', 'other/b']) {
     queue.add(key);
     await clock.settle();
-    expect(queue.isInHand(key)).toBe(true);
+    expect(queue.processing.has(key)).toBe(true);
     queue.done(key);
     worker();
   }
   // One of the hanging keys ends, and the next of these begins.
-  for (const key of [...queue.inProgress.keys()].slice(0, 1)) queue.done(key);
+  for (const key of [...queue.processing.keys()].slice(0, 1)) queue.done(key);
   worker();
   await clock.settle();
-  expect(queue.inProgress.size).toBe(inHand);
+  expect(queue.processing.size).toBe(inHand);
 });
 
 test.each([
@@ -388,7 +388,7 @@ test('WorkQueue never returns within the same moment to a key whose remaining ti
   const key = queue.get();
   await clock.advance(10);
   expect(await key).toBe('a');
-  expect(queue.inProgress.get('a')).toBeGreaterThan(begin);
+  expect(queue.processing.get('a')?.began).toBeGreaterThan(begin);
 });
 
 type Delayed = readonly [delayMs: number, priority: Priority];

@@ -61,13 +61,17 @@ export interface WorkQueueOptions extends RateLimiterOptions {
 /** Of a rate limited addition. `fails`: whether the pass before it failed (default); `unknown`: it came to no end. */
 type Retry = { readonly atLeastMs?: number | undefined; priority?: Priority; fails?: boolean | 'unknown' };
 
-interface Waiting {
+/** A key that needs work. */
+interface Dirty {
+  /** When it was added, by the monotonic clock. */
   readonly since: number;
   readonly priority: Priority;
   readonly group: string | undefined;
 }
 
-interface InHand extends Waiting {
+/** A key that is worked on. */
+export interface Processing extends Dirty {
+  /** When that began, by the monotonic clock. */
   readonly began: number;
   /** Whose worker it has. */
   workers: 'regular' | 'slow' | 'substitute';
@@ -80,14 +84,14 @@ export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #limiter: RateLimiter;
   /** Keys that need work; those that are not running are in the queues of their priorities. */
-  readonly #dirty = new Map<string, Waiting>();
-  readonly #processing = new Map<string, InHand>();
+  readonly #dirty = new Map<string, Dirty>();
+  readonly #processing = new Map<string, Processing>();
   /** Running keys to be worked on again before others of their group. */
   readonly #requeued = new Set<string>();
   readonly #levels = { high: new FairQueue(), normal: new FairQueue(), low: new FairQueue(), slow: new FairQueue() };
   readonly #delayed: Schedule<Priority>;
   /** When running keys will have been running for `LONG_MS`. */
-  readonly #toBeLong: Schedule<InHand>;
+  readonly #toBeLong: Schedule<Processing>;
   /** When the first of a key's consecutive failed passes began, by the monotonic clock. */
   readonly #failingSince = new Map<string, number>();
   readonly #workers: ((key: string | undefined) => void)[] = [];
@@ -98,12 +102,11 @@ export class WorkQueue {
     this.#options = options;
     this.#limiter = new RateLimiter(options);
     this.#delayed = new Schedule(options.clock, (key, priority) => this.add(key, priority));
-    this.#toBeLong = new Schedule(options.clock, (_, inHand) => {
-      inHand.isLong = true;
+    this.#toBeLong = new Schedule(options.clock, (_, key) => {
+      key.isLong = true;
       // A hanging check says nothing about other servers: these must not be found to hang only one after the other.
       const { free, mayGrow } = this.#room('slow');
-      if (inHand.priority === 'low' && free >= 0 && mayGrow((each) => each.group === inHand.group))
-        inHand.workers = 'slow';
+      if (key.priority === 'low' && free >= 0 && mayGrow((each) => each.group === key.group)) key.workers = 'slow';
       this.#handOut();
     });
   }
@@ -113,13 +116,9 @@ export class WorkQueue {
     return this.#dirty.size - [...this.#processing.keys()].filter((key) => this.#dirty.has(key)).length;
   }
 
-  /** When work on each running key began, by the monotonic clock. */
-  get inProgress(): ReadonlyMap<string, number> {
-    return new Map([...this.#processing].map(([key, { began }]) => [key, began]));
-  }
-
-  isInHand(key: string): boolean {
-    return this.#processing.has(key);
+  /** The keys that are worked on. */
+  get processing(): ReadonlyMap<string, Processing> {
+    return this.#processing;
   }
 
   /** Returns the priority with which a running key was handed out. */
@@ -169,8 +168,8 @@ export class WorkQueue {
     this.#options.observer?.retried();
     if (fails === true) this.#failingSince.set(key, this.#failsSince(key));
     else if (!fails) this.#failingSince.delete(key);
-    const inHand = this.#processing.get(key);
-    const isSlow = priority === 'normal' && (inHand?.isLong || inHand?.priority === 'slow');
+    const processing = this.#processing.get(key);
+    const isSlow = priority === 'normal' && (processing?.isLong || processing?.priority === 'slow');
     this.addAfter(key, Math.max(atLeastMs, this.#limiter.when(key, backoff)), isSlow ? 'slow' : priority);
   }
 
@@ -198,11 +197,11 @@ export class WorkQueue {
   }
 
   done(key: string): void {
-    const inHand = this.#processing.get(key);
-    if (inHand === undefined) return;
+    const processing = this.#processing.get(key);
+    if (processing === undefined) return;
     this.#processing.delete(key);
     this.#toBeLong.delete(key);
-    this.#options.observer?.finished(this.depth, this.#options.clock.monotonic() - inHand.began);
+    this.#options.observer?.finished(this.depth, this.#options.clock.monotonic() - processing.began);
     if (this.#dirty.has(key)) this.#enter(key);
     // Another key may have waited for its group or priority to have fewer keys running.
     this.#handOut();
@@ -231,17 +230,18 @@ export class WorkQueue {
     while (this.#workers.length > 0) {
       const next = this.#next();
       const key = next ?? this.#nextForSubstitute();
-      const waiting = key === undefined ? undefined : this.#dirty.get(key);
-      if (key === undefined || waiting === undefined) return;
+      const dirty = key === undefined ? undefined : this.#dirty.get(key);
+      if (key === undefined || dirty === undefined) return;
       const began = this.#options.clock.monotonic();
       this.#handedOut++;
       this.#dirty.delete(key);
       this.#delayed.delete(key);
-      const workers = next === undefined ? 'substitute' : waiting.priority === 'slow' ? 'slow' : 'regular';
-      const inHand: InHand = { ...waiting, began, workers, isLong: false };
-      this.#processing.set(key, inHand);
-      if (this.#options.workers !== undefined && workers !== 'slow') this.#toBeLong.set(key, began + LONG_MS, inHand);
-      this.#options.observer?.started(this.depth, began - waiting.since);
+      const workers = next === undefined ? 'substitute' : dirty.priority === 'slow' ? 'slow' : 'regular';
+      const processing: Processing = { ...dirty, began, workers, isLong: false };
+      this.#processing.set(key, processing);
+      if (this.#options.workers !== undefined && workers !== 'slow')
+        this.#toBeLong.set(key, began + LONG_MS, processing);
+      this.#options.observer?.started(this.depth, began - dirty.since);
       this.#workers.shift()?.(key);
     }
   }
@@ -262,10 +262,10 @@ export class WorkQueue {
   /** Returns how many of these workers stay free if one more key is handed out, and whether a crowd may have it. */
   #room(workers: 'regular' | 'slow') {
     const all = (this.#options.workers ?? Number.POSITIVE_INFINITY) * (workers === 'slow' ? SLOW_PER_WORKER : 1);
-    const inHand = [...this.#processing.values()].filter((each) => each.workers === workers);
-    const free = all - inHand.length - 1;
-    const mayGrow = (isOfCrowd: (inHand: InHand) => boolean) => {
-      const crowd = inHand.filter(isOfCrowd).length;
+    const keys = [...this.#processing.values()].filter((each) => each.workers === workers);
+    const free = all - keys.length - 1;
+    const mayGrow = (isOfCrowd: (each: Processing) => boolean) => {
+      const crowd = keys.filter(isOfCrowd).length;
       return crowd === 0 || crowd < CROWD_PER_FREE_WORKER * free;
     };
     return { free, mayGrow };
@@ -273,9 +273,9 @@ export class WorkQueue {
 
   /** Takes a waiting `high` or `normal` key, if a key hangs and keeps its worker, and so does every substitute's. */
   #nextForSubstitute(): string | undefined {
-    const inHand = [...this.#processing.values()].filter(({ workers }) => workers !== 'slow');
-    const substitutes = inHand.filter(({ workers }) => workers === 'substitute');
-    const mayBegin = inHand.some(({ isLong }) => isLong) && substitutes.every(({ isLong }) => isLong);
+    const keys = [...this.#processing.values()].filter(({ workers }) => workers !== 'slow');
+    const substitutes = keys.filter(({ workers }) => workers === 'substitute');
+    const mayBegin = keys.some(({ isLong }) => isLong) && substitutes.every(({ isLong }) => isLong);
     if (!mayBegin || substitutes.length >= (this.#options.workers ?? 0)) return undefined;
     return this.#levels.high.take(() => true) ?? this.#levels.normal.take(() => true);
   }

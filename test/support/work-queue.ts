@@ -54,7 +54,7 @@ export function aBusyQueue(workers: number) {
     worker();
     await clock.settle();
   };
-  const inHand = () => [...queue.inProgress.keys()];
+  const inHand = () => [...queue.processing.keys()];
   return { queue, clock, add, end, inHand };
 }
 
