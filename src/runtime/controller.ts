@@ -70,7 +70,7 @@ const BACKOFF = { initialMs: 1_000, maxMs: 300_000 };
 const SOON_BACKOFF = { initialMs: 1_000, maxMs: 30_000 };
 /** Retries of what a person must fix: 1 min doubled up to 30 min, unless something it depends on changes earlier. */
 const SLOW_BACKOFF = { initialMs: 60_000, maxMs: 1_800_000 };
-/** What was found, such as a name that is taken, does not tell how long a refusal lasts: the two are counted apart. */
+/** `slowly` is an object of its own, to be counted apart: that a name is taken, for instance, does not tell how long a refusal lasts. */
 const PACES = { soon: SOON_BACKOFF, later: BACKOFF, slowly: { ...SLOW_BACKOFF } };
 /** After a conflict the newer version is on its way. */
 const CONFLICT_BACKOFF = { initialMs: 50, maxMs: 5_000 };

@@ -1,6 +1,7 @@
 /*
  * A cached collection, client-go's SharedInformer: one reflector per namespace, or one for all, a store that they fill, and handlers that
- * hear of each change. `transform` is its TransformFunc and `synced` its HasSynced; it has no resync and no Indexer.
+ * hear of each change. `transform` is its TransformFunc, `synced` its HasSynced, and `onChange` its AddEventHandler, except that a handler
+ * hears nothing of what is there already: add it before `run`. It has no resync and no Indexer.
  */
 
 import { forAll } from '../base/errors.ts';

@@ -1,6 +1,6 @@
 /*
  * How long a key waits before it is tried again. As in client-go's default controller rate limiter, the longest of
- * - the key's own exponential backoff (jittered from the first delay up to the present one), counted apart for each kind: conflicts do not tell how long a server is away;
+ * - the key's own backoff, jittered from its first delay up to the present one, apart for each Backoff object: conflicts say nothing of outages;
  * - a token bucket per group, so that thousands of keys that failed together do not come back together;
  * - client-go's token bucket for all keys, ten times as large; not taken from while the group's is empty, so a crowd holds up no others.
  * No key waits longer than its backoff's longest delay: later turns are spread over that time.

@@ -61,7 +61,6 @@ export interface WorkQueueOptions extends RateLimiterOptions {
 /** Of a rate limited addition. `fails`: whether the pass before it failed (default); `unknown`: it came to no end. */
 type Retry = { readonly atLeastMs?: number | undefined; priority?: Priority; fails?: boolean | 'unknown' };
 
-/** A key that needs work. */
 interface Dirty {
   /** When it was added, by the monotonic clock. */
   readonly since: number;

@@ -64,8 +64,9 @@ export class Sharding {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #shards: Shards;
-  /** The number of running passes per shard, and the shard for which each running pass was counted when it began. */
+  /** The number of running passes per shard. */
   readonly #inHand = new Map<string, number>();
+  /** By `kind key`, the shard for which the running pass was counted when it began. */
   readonly #begun = new Map<string, { readonly kind: Sharded; readonly key: ObjectKey; readonly shard: string }>();
   /** Objects that moved here from a shard that was not ours, as `kind key`, and the number of rounds by then. */
   readonly #moved = new Map<string, number>();
