@@ -67,8 +67,8 @@ interface Hold {
 export class LeaderElector {
   readonly #options: Required<LeaderElectorOptions>;
   #hold: Hold | undefined;
-  /** The Lease's spec as last seen ('' if it was gone), and when the Lease runs out if it is not seen to change. */
-  #seen: { readonly spec: string; readonly expiresAt: number } | undefined;
+  /** The Lease's spec as last observed ('' if it was gone), and when the Lease runs out if it is not seen to change. */
+  #observed: { readonly spec: string; readonly expiresAt: number } | undefined;
 
   /** Throws RangeError if the times do not exclude two leaders. */
   constructor(options: LeaderElectorOptions) {
@@ -115,7 +115,7 @@ export class LeaderElector {
       this.#hold = await this.#limited((limit) => this.#take(limit), signal);
       if (this.isLeader()) break;
       const periodMs = retryPeriodMs * (1 + (JITTER_FACTOR - 1) * random.float());
-      const remainingMs = (this.#seen?.expiresAt ?? 0) - clock.monotonic();
+      const remainingMs = (this.#observed?.expiresAt ?? 0) - clock.monotonic();
       const delayMs = remainingMs > 0 ? Math.min(remainingMs, periodMs) : periodMs;
       await sleep(clock, delayMs, AbortSignal.any([signal, freed.signal]));
     }
@@ -126,8 +126,8 @@ export class LeaderElector {
   #watch(signal: AbortSignal, onFree: () => void): void {
     const onEvent = (event: ReflectorEvent) => {
       if (event.type === 'listing' || event.type === 'listed') return;
-      if (event.type === 'applied') this.#see(event.object);
-      if (event.type === 'deleted') this.#see(undefined);
+      if (event.type === 'applied') this.#observe(event.object);
+      if (event.type === 'deleted') this.#observe(undefined);
       else if (!leaseSpecOf(event.object).holderIdentity) onFree();
     };
     const followed = { resource: LEASES, transform: (lease: AnyObject) => lease, onEvent, onFailure: () => {} };
@@ -135,14 +135,14 @@ export class LeaderElector {
   }
 
   /** Returns when the Lease runs out, by the monotonic clock, if it is not free; `lease` undefined: it is gone. */
-  #see(lease: AnyObject | undefined): number {
+  #observe(lease: AnyObject | undefined): number {
     const { clock, leaseDurationMs } = this.#options;
-    if (lease === undefined && this.#seen === undefined) return 0;
+    if (lease === undefined && this.#observed === undefined) return 0;
     const spec = lease && leaseSpecOf(lease);
     const text = spec === undefined ? '' : JSON.stringify(spec);
-    const expiresAt = clock.monotonic() + lastsMs(spec, this.#seen !== undefined, leaseDurationMs);
-    if (this.#seen?.spec !== text) this.#seen = { spec: text, expiresAt };
-    return this.#seen.expiresAt;
+    const expiresAt = clock.monotonic() + lastsMs(spec, this.#observed !== undefined, leaseDurationMs);
+    if (this.#observed?.spec !== text) this.#observed = { spec: text, expiresAt };
+    return this.#observed.expiresAt;
   }
 
   /** Renews until the work has ended or leadership is lost. */
@@ -170,7 +170,7 @@ export class LeaderElector {
     const lease = await api.get(LEASES, { namespace, name }, signal);
     const spec = lease && leaseSpecOf(lease);
     const isOurs = spec?.holderIdentity === identity;
-    if (!isOurs && clock.monotonic() < this.#see(lease)) return undefined;
+    if (!isOurs && clock.monotonic() < this.#observe(lease)) return undefined;
     const leaseTransitions = spec === undefined ? 0 : (spec.leaseTransitions ?? 0) + 1;
     const transition = { acquireTime: microTime(clock.now()), leaseTransitions };
     const record = { ...this.#record(), ...(isOurs ? {} : transition) };
