@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { TerminalError, TransientError } from '../base/errors.ts';
 import { GROUP } from '../base/group.ts';
-import { type AnyObject, isInvalid, type KubeApi, KubeError, SECRETS } from '../kube/api.ts';
+import { type AnyObject, isInvalid, type KubeApi, KubeError, type ObjectRef, SECRETS } from '../kube/api.ts';
 import { type ObjectKey, type OwnerReference, objectKey, splitKey } from '../kube/object.ts';
 import { secretValues, withoutValues } from '../kube/secret-values.ts';
 
@@ -106,10 +106,17 @@ export interface SecretCache {
   get(key: ObjectKey): AnyObject | undefined;
   /** Keys of the Secrets that carry the finalizer, which must be one of ours. */
   withFinalizer(finalizer: string): Iterable<ObjectKey>;
+  /** Takes in the answer to our own change, so that the next pass sees it. Absent: the next pass asks anyway. */
+  applyOwnWrite?(answer: AnyObject): void;
 }
 
 export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
   const lookUp = (key: ObjectKey) => cache.get(key);
+  const write = async (ref: ObjectRef, patch: object) => {
+    const answer = await api.patch(SECRETS, ref, patch);
+    cache.applyOwnWrite?.(answer);
+    return answer.metadata.resourceVersion;
+  };
   return {
     version: (namespace, name) => lookUp(objectKey(namespace, name))?.metadata.resourceVersion,
     uid: (namespace, name) => lookUp(objectKey(namespace, name))?.metadata.uid,
@@ -123,7 +130,7 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
       const changes = data === undefined ? {} : { data: encoded(data) };
       const patch = { metadata: { resourceVersion, uid, ...more }, ...changes };
       try {
-        return (await api.patch(SECRETS, { namespace, name }, patch)).metadata.resourceVersion;
+        return await write({ namespace, name }, patch);
       } catch (error) {
         if (isOfImmutable(error)) throw immutable(namespace, name);
         throw error instanceof KubeError ? withoutValues(error, secretValues(before)) : error;
@@ -155,7 +162,7 @@ export function createSecrets(api: KubeApi, cache: SecretCache): Secrets {
       if (secret !== undefined && isKept(secret, finalizer) !== kept) {
         const { resourceVersion, finalizers: before = [] } = secret.metadata;
         const finalizers = [...before.filter((other) => other !== finalizer), ...(kept ? [finalizer] : [])];
-        await api.patch(SECRETS, { namespace, name }, { metadata: { resourceVersion, finalizers } });
+        await write({ namespace, name }, { metadata: { resourceVersion, finalizers } });
       } else if (isKept(seen, finalizer) !== kept) {
         // An earlier pass did it: the next one should wait until the cache shows it.
         throw new KubeError(`Secret "${name}" has changed since it was last seen`, { status: 409, reason: 'Conflict' });

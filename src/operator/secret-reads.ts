@@ -8,6 +8,8 @@ import type { StoreChange } from '../runtime/store.ts';
 export interface SecretSource {
   readonly store: { get(key: ObjectKey): AnyObject | undefined };
   onChange(handler: StoreChange<AnyObject>): void;
+  /** Like Informer.applyOwnWrite. */
+  applyOwnWrite?(answer: AnyObject): void;
 }
 
 interface Seen {

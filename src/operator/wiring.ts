@@ -19,7 +19,7 @@ import type { Kind, StatusBase } from '../runtime/kind.ts';
 import type { Priority, WorkQueue } from '../runtime/workqueue.ts';
 import type { Informers } from './informers.ts';
 import type { Metrics } from './metrics.ts';
-import { SecretReads } from './secret-reads.ts';
+import { SecretReads, type SecretSource } from './secret-reads.ts';
 import { seenByDependents } from './seen-by-dependents.ts';
 
 export interface ControllerDependencies {
@@ -61,12 +61,13 @@ export class Wiring {
     this.#informers = informers;
     const { api, clock, log } = dependencies;
     this.#pace = new Pace(clock);
-    const { secrets } = informers;
+    const secrets: SecretSource = informers.secrets;
     const kept = new FinalizerIndex();
     secrets.onChange((key, before, after) => kept.changed(key, before, after));
     const direct = createSecrets(api, {
       get: (key) => secrets.store.get(key),
       withFinalizer: (finalizer) => kept.withFinalizer(finalizer),
+      applyOwnWrite: (answer) => secrets.applyOwnWrite?.(answer),
     });
     this.secrets = paced(direct, clock);
     this.#recorder = createEventRecorder({

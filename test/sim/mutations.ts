@@ -429,7 +429,11 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'kept-as-the-cache-says',
     about: 'A space relies on its cache alone when it releases the Secrets that it keeps',
-    changes: [['kinds/databasespace/observe.ts', 'subject.status.keptSecrets ?? []', '[]']],
+    changes: [
+      ['kinds/databasespace/observe.ts', 'subject.status.keptSecrets ?? []', '[]'],
+      // What it has written itself it would know.
+      ['kinds/secrets.ts', '    cache.applyOwnWrite?.(answer);', ''],
+    ],
     hunt: ['namespace-deleted-while-deploying replicas=2 seed=1 3:partition 4:suspendMachine 5:oldList'],
   },
   {
