@@ -6,7 +6,7 @@ export interface HttpRequest {
   /** Absolute. */
   readonly url: string;
   /** Names in lower case. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string;
   readonly signal?: AbortSignal | undefined;
   readonly timeouts?: Partial<HttpTimeouts>;

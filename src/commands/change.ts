@@ -1,8 +1,7 @@
 import { systemClock } from '../base/clock.ts';
-import { parseDuration } from '../base/duration.ts';
 import { CHANGES, type Change, checkKind } from '../plugin/changes/change.ts';
 import { makeChange } from '../plugin/changes/make-change.ts';
-import { UsageError } from '../plugin/command-line/arguments.ts';
+import { durationOf, UsageError } from '../plugin/command-line/arguments.ts';
 import { parseTarget } from '../plugin/kinds.ts';
 import type { Command } from './command.ts';
 import { type OnCluster, onCluster } from './on-cluster.ts';
@@ -55,12 +54,7 @@ async function run(asked: Asked, { api, namespace, reach, args, io, style }: OnC
 }
 
 function timeoutOf(text: string): number {
-  let ms: number;
-  try {
-    ms = parseDuration(text);
-  } catch {
-    throw new UsageError(`--timeout cannot be "${text}": write it like 30s, 5m or 1h`);
-  }
+  const ms = durationOf('timeout', text);
   if (ms === 0) throw new UsageError(`--timeout cannot be "${text}": use --no-wait so as not to wait`);
   return ms;
 }

@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -56,12 +57,14 @@ async function run(
 }
 
 /**
- * An API server with no objects and no namespace but `default`, and the paths that were requested. `hasKinds`: whether
+ * An API server with no objects and no namespace but `default`, and the paths and headers that were requested. `hasKinds`: whether
  * ours are installed. `isBusy`: whether it puts the first request off.
  */
 async function anEmptyServer(hasKinds = true, hasCluster = false, isBusy = false) {
   const asked: string[] = [];
-  const server = createServer(({ url = '' }, response) => {
+  const headers: IncomingMessage['headersDistinct'][] = [];
+  const server = createServer(({ url = '', headersDistinct }, response) => {
+    headers.push(headersDistinct);
     const path = url.split('?')[0] ?? '';
     asked.push(path);
     if (isBusy && asked.length === 1) return response.writeHead(429, { 'retry-after': '0' }).end();
@@ -79,7 +82,7 @@ async function anEmptyServer(hasKinds = true, hasCluster = false, isBusy = false
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
   const address = server.address();
-  return { server: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, asked };
+  return { server: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, asked, headers };
 }
 
 test('A command says what to check if an API server does not answer', async () => {
@@ -148,6 +151,32 @@ test.each(['status', 'plan'])('%s of a namespace that does not exist fails, for 
   expect([code, stderr, JSON.parse(stdout)]).toMatchObject([0, '', {}]);
 });
 
+test('A command acts as whom --as and --as-group name, and suggests commands that do', async () => {
+  const { server, headers } = await anEmptyServer();
+  const { stderr } = await run(['dbc/order', '--as=jane', '--as-group=dev', '--as-group=ops'], { server });
+  expect(headers[0]).toMatchObject({ 'impersonate-user': ['jane'], 'impersonate-group': ['dev', 'ops'] });
+  expect(stderr).toContain(' --as jane --as-group dev --as-group ops');
+});
+
+test('A command gives up an API server that does not answer within --request-timeout', async () => {
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => silent.closeAllConnections());
+  onTestFinished(() => void silent.close());
+  const server = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  expect(await run(['--request-timeout=100ms'], { server })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The API server does not answer'),
+  });
+});
+
+test('A command takes a --request-timeout as kubectl does: a number alone counts seconds, and 0 is no limit', async () => {
+  const { server } = await anEmptyServer();
+  for (const text of ['', '0', '10', '1m30s']) {
+    expect(await run([`--request-timeout=${text}`], { server })).toMatchObject({ code: 0 });
+  }
+});
+
 test('A command that is called wrongly ends with 2, or with 1 if 2 is a regular answer', async () => {
   expect(await run(['--what'])).toMatchObject({ code: 2, stderr: expect.stringContaining("Unknown option '--what'") });
   expect(await run(['--exit-code'])).toMatchObject({ code: 1 });
@@ -155,6 +184,7 @@ test('A command that is called wrongly ends with 2, or with 1 if 2 is a regular 
 
 test.each([
   ['status', ['--output=xml'], '--output cannot be "xml": use json or yaml'],
+  ['status', ['--request-timeout=soon'], '--request-timeout cannot be "soon": write it like 30s'],
   ['status', ['--watch', '--output=json'], '--watch shows text only'],
   ['explain', [], 'Name one object'],
   ['explain', ['pod/x'], 'There is no kind "pod"'],

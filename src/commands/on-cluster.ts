@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { GROUP } from '../base/group.ts';
 import { printable } from '../base/printable.ts';
-import { HttpError } from '../base/transport.ts';
+import { HttpError, type HttpTransport } from '../base/transport.ts';
 import { createUndiciTransport } from '../http/undici-transport.ts';
 import { isBusy, KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
@@ -10,6 +10,7 @@ import { defaultKubeconfig, loadKubeConnection, NoKubeconfigError } from '../kub
 import {
   type Arguments,
   CONNECTION_FLAGS,
+  durationOf,
   type Flag,
   helpText,
   parseArguments,
@@ -81,8 +82,10 @@ export function onCluster<Asked>(
       const screen = terminal.isTerminal === true ? screenOn(terminal.stdout, size, coloured) : undefined;
       const columns = terminal.isTerminal === true ? terminal.columns : undefined;
       const args = parseArguments(argv, flags);
+      const limitMs = requestTimeoutOf(args);
       const asked = await command.parse(args, io);
-      return await connected({ args, io, style: styleFor(coloured), screen, columns }, (on) => command.run(on, asked));
+      const on = { args, io, style: styleFor(coloured), screen, columns };
+      return await connected(on, limitMs, (connection) => command.run(connection, asked));
     } catch (error) {
       if (error instanceof UsageError) {
         io.stderr(`${error.message}\nTry mooring ${command.name} --help.\n`);
@@ -102,29 +105,52 @@ export function onCluster<Asked>(
 
 async function connected(
   on: Omit<OnCluster, 'api' | 'namespace' | 'reach'>,
+  limitMs: number | undefined,
   run: (on: OnCluster) => Promise<number>,
 ): Promise<number> {
   const { args, io } = on;
   // As in kubectl, a flag without a value, for example from an unset variable, counts as absent.
   const given = (flag: keyof typeof CONNECTION_FLAGS) => args.text(flag) || undefined;
+  const as = given('as');
+  const groups = args.texts('as-group');
+  const impersonation = {
+    ...(as === undefined ? {} : { as }),
+    ...(groups.length === 0 ? {} : { 'as-groups': groups }),
+  };
   // As in kubectl, also in a pod, such as a runner's, whose own cluster is seldom the one that is meant.
   const kubeconfig = given('kubeconfig') ?? defaultKubeconfig(io.env);
-  const connection = await loadKubeConnection(systemClock, kubeconfig, given('context'));
+  const connection = await loadKubeConnection(systemClock, kubeconfig, {
+    context: given('context'),
+    impersonation,
+    tell: io.stderr,
+  });
   const transport = createUndiciTransport({ ...connection.tls, connections: 16 });
   try {
     const api = createKubeClient({
       server: connection.server,
-      transport: patientTransport(transport, systemClock),
+      transport: patientTransport(limited(transport, limitMs), systemClock),
       authorize: connection.authorize,
       userAgent: PLUGIN_AGENT,
       // Flux undoes what a manager whose name begins with kubectl has set, such as a pause.
       fieldManager: 'mooring-plugin',
     });
-    const reach = reachOf({ kubeconfig: given('kubeconfig'), context: given('context') });
+    const reach = reachOf({ kubeconfig: given('kubeconfig'), context: given('context'), as, 'as-group': groups });
     return await run({ ...on, api, reach, namespace: given('namespace') ?? connection.namespace });
   } finally {
     await transport.close();
   }
+}
+
+/** As in kubectl: a number alone counts seconds, and 0 means no limit. Throws UsageError. */
+function requestTimeoutOf(args: Arguments): number | undefined {
+  const text = args.text('request-timeout') || undefined;
+  return text === undefined ? undefined : durationOf('request-timeout', /^\d+$/.test(text) ? `${text}s` : text);
+}
+
+function limited(transport: HttpTransport, limitMs: number | undefined): HttpTransport {
+  if (limitMs === undefined) return transport;
+  const timeouts = { headersMs: limitMs, bodyMs: limitMs, totalMs: limitMs };
+  return (request) => transport({ ...request, timeouts });
 }
 
 const LOOKING: ReadonlySet<string> = new Set(['get', 'list', 'watch']);

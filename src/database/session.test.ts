@@ -13,7 +13,7 @@ function aSession(options: { valid?: (token: string) => boolean; answer?: Script
   let tokens = 0;
   const server = aServerClient((request, count): ScriptedAnswer | Promise<ScriptedAnswer> => {
     if (request.url.endsWith('/v1/signin')) return { status: 200, body: { token: `token-${++tokens}` } };
-    const token = (request.headers?.['authorization'] ?? '').slice('Bearer '.length);
+    const token = String(request.headers?.['authorization'] ?? '').slice('Bearer '.length);
     return valid(token) ? answer(request, count) : { status: 401 };
   });
   const signIns = () => server.requests.filter((request) => request.url.endsWith('/v1/signin')).length;

@@ -20,7 +20,7 @@ export interface KubeClientOptions {
   readonly server: string;
   readonly transport: HttpTransport;
   /** Headers that authenticate. `renew` asks for fresh ones, after a 401. */
-  readonly authorize: (renew: boolean) => Promise<Readonly<Record<string, string>>>;
+  readonly authorize: (renew: boolean) => Promise<Readonly<Record<string, string | readonly string[]>>>;
   readonly userAgent: string;
   /** The owner of the fields that patches set; default: the operator. */
   readonly fieldManager?: string;
@@ -36,7 +36,7 @@ type KubeRequest = Omit<HttpRequest, 'url'> & TurnOptions & { readonly path: str
 
 interface Answer {
   readonly response: HttpResponse;
-  /** The headers that authenticated the request. */
+  /** The header that authenticated the request, if there is one. */
   readonly sent: readonly string[];
 }
 
@@ -113,7 +113,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
           await readText(response, MAX_ANSWER_BYTES);
           continue;
         }
-        return { response, sent: Object.values(authorization) };
+        return { response, sent: [authorization['authorization'] ?? []].flat() };
       } catch (error) {
         if (error instanceof HttpError && error.isUnanswered) reachability?.notReached();
         throw error;

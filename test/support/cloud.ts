@@ -27,7 +27,7 @@ export function aClient(
 ) {
   const transport = scriptedTransport((sent, count) => {
     if (!sent.url.endsWith('/api/v1/auth')) return script(sent, count);
-    return { status: 200, body: `${/Basic (\w+)-id/.exec(sent.headers?.['authorization'] ?? '')?.[1]}-token` };
+    return { status: 200, body: `${/Basic (\w+)-id/.exec(String(sent.headers?.['authorization']))?.[1]}-token` };
   });
   const records: RequestRecord[] = [];
   const client = new CloudClient({

@@ -26,7 +26,7 @@ export async function startKubeProxy(
   namespace = 'default',
 ): Promise<KubeProxy> {
   const { server, tls, authorize } = await loadKubeConnection(systemClock, kubeconfig);
-  const token = ((await authorize(false))['authorization'] ?? '').replace('Bearer ', '');
+  const token = String((await authorize(false))['authorization']).replace('Bearer ', '');
   const agent = new Agent({ keepAlive: true, ca: typeof tls.ca === 'function' ? tls.ca() : tls.ca });
   let requests = 0;
   const proxy = createServer(async (request, response) => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -5,6 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { type VirtualClock, virtualClock } from '../../sandbox/virtual-clock.ts';
 import { loadKubeConnection } from './config.ts';
 import type { KubeConnection } from './connection.ts';
+import type { Impersonation } from './impersonation.ts';
 
 interface Given {
   readonly user?: object;
@@ -133,24 +135,43 @@ test('loadKubeConnection() reads a token from the file that the kubeconfig names
   });
 });
 
-test.each([
-  ['as-groups', ['system:masters']],
-  ['as-uid', '1'],
-  ['as-user-extra', { reason: ['drill'] }],
-])(
-  'loadKubeConnection() refuses a user who asks for %s, and accepts one who names a user to act as',
-  async (field, value) => {
-    await withKubeconfig({ user: { as: 'admin' } }, async (path) => {
-      const { authorize } = await loadKubeConnection(virtualClock(), path);
-      expect(await authorize(false)).toMatchObject({ 'impersonate-user': 'admin' });
+test('loadKubeConnection() acts as whom the kubeconfig says, or as whom a person says', async () => {
+  const user = {
+    as: 'jane',
+    'as-uid': '7',
+    'as-groups': ['dev', 'ops'],
+    'as-user-extra': { 'example.com/why': ['drill'] },
+  };
+  const fromFile = {
+    'impersonate-user': 'jane',
+    'impersonate-uid': '7',
+    'impersonate-group': ['dev', 'ops'],
+    'impersonate-extra-example.com%2Fwhy': ['drill'],
+  };
+  await withKubeconfig({ user: { token: 'abc', ...user } }, async (path) => {
+    const headers = async (impersonation: Impersonation) =>
+      (await loadKubeConnection(virtualClock(), path, { impersonation })).authorize(false);
+    expect(await headers({})).toEqual({ authorization: 'Bearer abc', ...fromFile });
+    const said = { as: 'system:admin', 'as-groups': ['system:masters'] };
+    expect(await headers(said)).toEqual({
+      authorization: 'Bearer abc',
+      ...fromFile,
+      'impersonate-user': 'system:admin',
+      'impersonate-group': ['system:masters'],
     });
-    await withKubeconfig({ user: { as: 'admin', [field]: value } }, async (path) => {
-      await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
-        `User "me" of kubeconfig ${path} asks for ${field}, which cannot be sent: use one without, or give "as" alone`,
-      );
-    });
-  },
-);
+  });
+});
+
+test('loadKubeConnection() acts as nobody else than the kubeconfig says', async () => {
+  await withKubeconfig({ user: { 'as-groups': ['dev'] } }, async (path) => {
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow('no user, to act as: name one with --as');
+  });
+  await withKubeconfig({ user: { as: 'jane', 'as-groups': 'dev' } }, async (path) => {
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
+      `Kubeconfig ${path} cannot be read: users.0.user.as-groups: Invalid input: expected array, received string`,
+    );
+  });
+});
 
 test('loadKubeConnection() needs no user, but one that a context names must exist', async () => {
   const cluster = { 'certificate-authority-data': base64('CA') };
@@ -217,8 +238,22 @@ test('loadKubeConnection() says that an exec plugin fails, and repeats nothing t
     await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
       'Cannot get a login as the kubeconfig says: no session, log in',
     );
+    await script('exit 1');
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow('the exec plugin failed, and said nothing');
     await script('echo canary-token');
     await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/printed no ExecCredential$/);
+  });
+});
+
+test('loadKubeConnection() passes on at once what an exec plugin says to a person, and waits for its login', async () => {
+  await withPlugin(async (path, script) => {
+    await script(`echo 'open https://login.test and enter ABC' >&2\nread answer < ${path}.fifo\n${credential('abc')}`);
+    execFileSync('mkfifo', [`${path}.fifo`]);
+    const told = Promise.withResolvers<string>();
+    const connection = loadKubeConnection(virtualClock(), path, { tell: told.resolve });
+    expect(await told.promise).toBe('open https://login.test and enter ABC\n');
+    await writeFile(`${path}.fifo`, 'done\n');
+    expect(await (await connection).authorize(false)).toEqual({ authorization: 'Bearer abc' });
   });
 });
 

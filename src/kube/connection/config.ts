@@ -7,12 +7,22 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import { proxyFor } from '../../http/proxy.ts';
 import type { KubeConnection } from './connection.ts';
+import { actingAs, type Impersonation } from './impersonation.ts';
 import { loadPodConnection, renewed } from './in-pod.ts';
 import type { Kubeconfig } from './kubeconfig.ts';
 
 /** The file does not exist; the user who named it knows how to name another. */
 export class NoKubeconfigError extends Error {
   override readonly name = 'NoKubeconfigError';
+}
+
+/** What a person says in addition to the kubeconfig. */
+export interface Overrides {
+  readonly context?: string | undefined;
+  /** Its fields come before those of the kubeconfig's user. */
+  readonly impersonation?: Impersonation;
+  /** Called at once with what an exec plugin says to a person, such as where to log in. Default: it is said only if the plugin fails. */
+  readonly tell?: (text: string) => void;
 }
 
 /**
@@ -22,30 +32,31 @@ export class NoKubeconfigError extends Error {
 export async function loadKubeConnection(
   clock: Clock,
   kubeconfig: string | undefined,
-  context?: string,
+  overrides: Overrides = {},
 ): Promise<KubeConnection> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
-  if (kubeconfig === undefined && context === undefined && host !== undefined)
-    return loadPodConnection(clock, host, port);
-  return loadFileConnection(clock, kubeconfig, context);
+  if (kubeconfig === undefined && overrides.context === undefined && host !== undefined)
+    return actingAs(await loadPodConnection(clock, host, port), overrides.impersonation ?? {});
+  return loadFileConnection(clock, kubeconfig, overrides);
 }
 
 async function loadFileConnection(
   clock: Clock,
   kubeconfig: string | undefined,
-  context: string | undefined,
+  { context, impersonation, tell }: Overrides,
 ): Promise<KubeConnection> {
   // Loaded only if a kubeconfig is used: it takes half a second and some 55 MB.
   const { readKubeconfig, tellPlugin } = await import('./kubeconfig.ts');
   const source = kubeconfig ?? defaultKubeconfig(process.env);
   if (source === undefined) throw new Error('There is no kubeconfig: set KUBECONFIG, or name one with --kubeconfig');
   const load = () => {
-    const read = readKubeconfig(filesOf(source));
-    choose(read, source, context);
+    const read = readKubeconfig(filesOf(source), tell);
+    choose(read, context);
     tellPlugin(read.config);
     return read;
   };
-  let { config, tokenFiles } = load();
+  const first = load();
+  let { config, tokenFiles } = first;
   const cluster = currentCluster(config, source);
   const server = serverOf(cluster.server, source);
   const proxy = proxyFor(server, cluster.proxyUrl, process.env);
@@ -66,7 +77,7 @@ async function loadFileConnection(
     [ca, cert, key] = [toPem(options.ca), toPem(options.cert), toPem(options.key)];
     return toHeaders(options);
   };
-  return {
+  const connection: KubeConnection = {
     server,
     inPod: false,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
@@ -80,21 +91,16 @@ async function loadFileConnection(
     },
     authorize: renewed(clock, toHeaders(initial), readLogin),
   };
+  const user = config.getCurrentUser()?.name ?? '';
+  return actingAs(connection, { ...first.impersonations.get(user), ...impersonation });
 }
 
-/** Makes the context the current one, if it is named. Throws if there is none, or if its user's login cannot be sent. */
-function choose({ config, unsent }: Kubeconfig, source: string, context: string | undefined): void {
-  if (context !== undefined) {
-    const known = contextsOf(config);
-    if (!known.includes(context)) throw new Error(`There is no context "${context}": use one of ${known.join(', ')}`);
-    config.setCurrentContext(context);
-  }
-  const user = config.getCurrentUser()?.name ?? '';
-  const field = unsent.get(user);
-  if (field !== undefined)
-    throw new Error(
-      `User "${user}" of kubeconfig ${source} asks for ${field}, which cannot be sent: use one without, or give "as" alone`,
-    );
+/** Makes the context the current one, if it is named. Throws if there is none. */
+function choose({ config }: Kubeconfig, context: string | undefined): void {
+  if (context === undefined) return;
+  const known = contextsOf(config);
+  if (!known.includes(context)) throw new Error(`There is no context "${context}": use one of ${known.join(', ')}`);
+  config.setCurrentContext(context);
 }
 
 /** Throws if there is no current cluster, or nobody to act as. */
@@ -146,7 +152,10 @@ function filesOf(kubeconfig: string): readonly string[] {
 /** What an exec plugin printed instead of a credential may be one: none of it is repeated. */
 function loginError(error: unknown): never {
   if (error instanceof SyntaxError) throw new Error('The exec plugin of the kubeconfig printed no ExecCredential');
-  throw new Error(`Cannot get a login as the kubeconfig says: ${messageOf(error).trim()}`, { cause: error });
+  throw new Error(
+    `Cannot get a login as the kubeconfig says: ${messageOf(error).trim() || 'the exec plugin failed, and said nothing'}`,
+    { cause: error },
+  );
 }
 
 function toHeaders(options: https.RequestOptions): Record<string, string> {

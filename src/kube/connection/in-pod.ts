@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { SingleFlight } from '../../base/single-flight.ts';
 import { withTimeout } from '../../base/with-timeout.ts';
-import type { KubeConnection } from './connection.ts';
+import type { KubeConnection, LoginHeaders } from './connection.ts';
 
 /** Where the kubelet puts a pod's service account. */
 export const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -42,19 +42,17 @@ const AUTHORIZATION_AGE_MS = 30_000;
 /** How long requests wait for a login to be read again that nobody has refused: a plugin may hang, and the old login may still be good. */
 const PATIENCE_MS = 5_000;
 
-type Headers = Readonly<Record<string, string>>;
-
 /**
  * Returns what `read` gave last, read again when it is old or when the server refused it, which `read` is told. If that fails or takes long,
  * the old login is kept, as it may still be good; but one that the server has refused is waited for, and rejects as `read` did.
  */
 export function renewed(
   clock: Clock,
-  initial: Headers,
-  read: (refused: boolean) => Promise<Headers>,
+  initial: LoginHeaders,
+  read: (refused: boolean) => Promise<LoginHeaders>,
 ): KubeConnection['authorize'] {
   // Many callers find that at the same time, and each read may be a plugin that asks somebody to log in.
-  const reading = { old: new SingleFlight<Headers>(), refused: new SingleFlight<Headers>() };
+  const reading = { old: new SingleFlight<LoginHeaders>(), refused: new SingleFlight<LoginHeaders>() };
   let headers = initial;
   let triedAt = clock.monotonic();
   const readAgain = async (refused: boolean) => {

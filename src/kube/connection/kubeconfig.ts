@@ -7,58 +7,66 @@ import { ExecAuth } from '@kubernetes/client-node/dist/exec_auth.js';
 import { load as loadYaml } from 'js-yaml';
 import { z } from 'zod';
 import { yamlProblemWords } from '../../base/yaml-problem.ts';
+import { type Impersonation, impersonation } from './impersonation.ts';
 
 export interface Kubeconfig {
   readonly config: KubeConfig;
   /** By user name: the file that holds the user's token. */
   readonly tokenFiles: ReadonlyMap<string, string>;
-  /** By user name: a field that asks for an impersonation that is not supported. */
-  readonly unsent: ReadonlyMap<string, string>;
+  /** By user name: whom the user acts as. */
+  readonly impersonations: ReadonlyMap<string, Impersonation>;
 }
 
 /** The user of a context that names none. */
 const NOBODY = '';
 
-/** The library sends only `as` of an impersonation: without the rest it would act as somebody other than the file says. */
-const UNSENT = ['as-groups', 'as-uid', 'as-user-extra'] as const;
+/** Fields that the library does not read: it knows a token's file by another name than kubectl does, and of an impersonation only `as`. */
+const userFields = z.object({ tokenFile: z.string().nullish(), ...impersonation.shape });
+const withUsers = z.object({ users: z.array(z.object({ name: z.string(), user: userFields.nullish() })).nullish() });
 
-/** Fields that the library does not read: it knows a token's file by another name than kubectl does. */
-const userFields = z.looseObject({ tokenFile: z.string().optional() });
-const withUsers = z
-  .object({ users: z.array(z.object({ name: z.string(), user: userFields.nullish() })) })
-  .catch({ users: [] });
-
-/** Throws if a file cannot be read. */
-export function readKubeconfig(paths: readonly string[]): Kubeconfig {
+/** `tell`: called with what exec plugins say to a person. Throws if a file cannot be read. */
+export function readKubeconfig(paths: readonly string[], tell?: (text: string) => void): Kubeconfig {
   const config = new KubeConfig();
-  runWithoutInput(config);
+  runWithoutInput(config, tell);
   config.addUser({ name: NOBODY });
-  const fields: UserFields = { tokenFiles: new Map(), unsent: new Map() };
+  const fields: UserFields = { tokenFiles: new Map(), impersonations: new Map() };
   for (const path of paths) addFile(config, fields, path);
   return { config, ...fields };
 }
 
 /** The library gives an exec plugin a pipe that never ends as its input: one that asks a person would wait for ever. */
-function runWithoutInput(config: KubeConfig): void {
-  const run = (command: string, args: readonly string[] | undefined, options: SpawnOptions) =>
-    spawn(command, args ?? [], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+function runWithoutInput(config: KubeConfig, tell: ((text: string) => void) | undefined): void {
+  const run = (command: string, args: readonly string[] | undefined, options: SpawnOptions) => {
+    const plugin = spawn(command, args ?? [], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    if (tell !== undefined) plugin.stderr.on('data', (data: Buffer | string) => tell(data.toString()));
+    return plugin;
+  };
   for (const each of config['authenticators'] as readonly unknown[]) {
     if (each instanceof ExecAuth) Object.assign(each, { execFn: run });
   }
 }
 
-type UserFields = Readonly<Record<'tokenFiles' | 'unsent', Map<string, string>>>;
+/** Throws if a field is of the wrong type, and repeats nothing of it: without the field, the user would act as somebody else. */
+function usersIn(text: string) {
+  const { data, error } = withUsers.safeParse(loadYaml(text));
+  if (error === undefined) return data.users ?? [];
+  const [{ path, message } = { path: [], message: '' }] = error.issues;
+  throw new Error(`${path.join('.')}: ${message}`);
+}
+
+type UserFields = Readonly<Record<'tokenFiles', Map<string, string>>> &
+  Readonly<Record<'impersonations', Map<string, Impersonation>>>;
 
 /** Merges files as kubectl does: an earlier file wins. A file with nothing but comments counts as none. */
-function addFile(config: KubeConfig, { tokenFiles, unsent }: UserFields, path: string): void {
+function addFile(config: KubeConfig, { tokenFiles, impersonations }: UserFields, path: string): void {
   const file = new KubeConfig();
-  let users: z.infer<typeof withUsers>['users'];
+  let users: NonNullable<z.infer<typeof withUsers>['users']>;
   try {
     const text = readFileSync(path, 'utf8');
     if (text.split('\n').every((line) => /^\s*(#.*|---\s*)?$/.test(line))) return;
     file.loadFromString(text);
     file.makePathsAbsolute(dirname(path));
-    users = withUsers.parse(loadYaml(text)).users;
+    users = usersIn(text);
   } catch (error) {
     throw new Error(`Kubeconfig ${path} cannot be read: ${yamlProblemWords(error)}`);
   }
@@ -66,8 +74,7 @@ function addFile(config: KubeConfig, { tokenFiles, unsent }: UserFields, path: s
     known?.some(({ name }) => name === each.name) !== true;
   for (const { name, user } of users.filter(isNew(config.getUsers()))) {
     if (user?.tokenFile) tokenFiles.set(name, resolve(dirname(path), user.tokenFile));
-    const field = UNSENT.find((each) => user?.[each] !== undefined && user[each] !== null);
-    if (field !== undefined) unsent.set(name, field);
+    if (user) impersonations.set(name, impersonation.parse(user));
   }
   // The library refuses http, such as that of `kubectl proxy`, unless no certificate must be verified.
   for (const cluster of file.getClusters().filter(isNew(config.getClusters())))

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { argumentMistake } from '../../base/argument-mistake.ts';
+import { parseDuration } from '../../base/duration.ts';
 import { helpRows, wrapped } from './help.ts';
 
 /** The command was called wrongly: exit with code 2 and this text. */
@@ -26,6 +27,12 @@ export const CONNECTION_FLAGS = {
   },
   context: { type: 'string', about: 'context of the kubeconfig (default: the current one)' },
   namespace: { type: 'string', short: 'n', about: 'namespace (default: that of the context)' },
+  as: { type: 'string', about: 'user or service account to act as' },
+  'as-group': { type: 'string', about: 'group that this user is in; may be repeated', multiple: true },
+  'request-timeout': {
+    type: 'string',
+    about: 'how long the API server has for each answer, such as 10s (default 60s)',
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export const ALL_NAMESPACES = {
@@ -98,6 +105,15 @@ export function parseArguments(argv: readonly string[], flags: Readonly<Record<s
     };
   } catch (error) {
     throw new UsageError(argumentMistake(error, Object.keys(flags)));
+  }
+}
+
+/** The milliseconds that a flag's value says. Throws UsageError. */
+export function durationOf(flag: string, text: string): number {
+  try {
+    return parseDuration(text);
+  } catch {
+    throw new UsageError(`--${flag} cannot be "${text}": write it like 30s, 5m or 1h`);
   }
 }
 

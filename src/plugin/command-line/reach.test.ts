@@ -15,6 +15,11 @@ test.each([
   expect(reachOf({ kubeconfig, context })).toBe(flags);
 });
 
+test('reachOf() repeats whom the command acts as', () => {
+  const flags = { as: 'system:serviceaccount:shop:ci', 'as-group': ['a b', 'c'] };
+  expect(reachOf(flags)).toBe(" --as system:serviceaccount:shop:ci --as-group 'a b' --as-group c");
+});
+
 test.each(["it's mine", 'a b', '$(touch x)', 'x;y', '"', '', '~', '\\'])(
   'a shell takes context %j as one word',
   (context) => {

@@ -5,12 +5,16 @@ export interface Reached {
 }
 
 /**
- * The flags that a printed command repeats so that it reaches the same Kubernetes cluster, each with a space before it; empty: it
- * reaches it without.
+ * The flags that a printed command repeats so that it reaches the same Kubernetes cluster as the same user, each with a space before
+ * it; empty: it does so without.
  */
-export function reachOf(flags: Readonly<Record<'kubeconfig' | 'context', string | undefined>>): string {
-  return (['kubeconfig', 'context'] as const)
-    .map((name) => (flags[name] === undefined ? '' : ` --${name} ${shellWord(flags[name])}`))
+export function reachOf(
+  flags: Readonly<
+    Partial<Record<'kubeconfig' | 'context' | 'as' | 'as-group', string | readonly string[] | undefined>>
+  >,
+): string {
+  return Object.entries(flags)
+    .flatMap(([name, given = []]) => [given].flat().map((value) => ` --${name} ${shellWord(value)}`))
     .join('');
 }
 

@@ -1,4 +1,5 @@
 import { type HttpTransport, readText } from '../../../src/base/transport.ts';
+import type { LoginHeaders } from '../../../src/kube/connection/connection.ts';
 import { samplesOf } from './prometheus.ts';
 
 /** Counts of the API server, the one place that sees every request, whoever sends it. */
@@ -22,7 +23,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 export async function readKubeRequests(
   transport: HttpTransport,
   server: string,
-  headers: Readonly<Record<string, string>>,
+  headers: LoginHeaders,
 ): Promise<KubeRequests> {
   const response = await transport({ method: 'GET', url: `${server}/metrics`, headers });
   const text = await readText(response, MAX_BYTES);
