@@ -158,6 +158,16 @@ test('A command acts as whom --as and --as-group name, and suggests commands tha
   expect(stderr).toContain(' --as jane --as-group dev --as-group ops');
 });
 
+test('A command names whom it acts as in UTF-8, as kubectl does', async () => {
+  const { server, headers } = await anEmptyServer();
+  await run(['--as=jürgen', '--as-group=日本'], { server });
+  const { 'impersonate-user': users, 'impersonate-group': groups } = headers[0] ?? {};
+  expect([users, groups].map((names) => Buffer.from(names?.[0] ?? '', 'latin1').toString())).toEqual([
+    'jürgen',
+    '日本',
+  ]);
+});
+
 test('A command gives up an API server that does not answer within --request-timeout', async () => {
   const silent = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

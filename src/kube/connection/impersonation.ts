@@ -24,11 +24,19 @@ export function actingAs(connection: KubeConnection, whom: Impersonation): KubeC
 function headersFor(whom: Impersonation): LoginHeaders {
   const { as, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = whom;
   return {
-    ...(as ? { 'impersonate-user': as } : {}),
-    ...(uid ? { 'impersonate-uid': uid } : {}),
-    ...(groups?.length ? { 'impersonate-group': groups } : {}),
+    ...(as ? { 'impersonate-user': utf8(as) } : {}),
+    ...(uid ? { 'impersonate-uid': utf8(uid) } : {}),
+    ...(groups?.length ? { 'impersonate-group': groups.map(utf8) } : {}),
     ...Object.fromEntries(
-      Object.entries(extra ?? {}).map(([key, values]) => [`impersonate-extra-${encodeURIComponent(key)}`, values]),
+      Object.entries(extra ?? {}).map(([key, values]) => [
+        `impersonate-extra-${encodeURIComponent(key)}`,
+        values.map(utf8),
+      ]),
     ),
   };
+}
+
+/** A header's characters are sent as one byte each, and the API server reads a name as UTF-8: another one would be somebody else. */
+function utf8(name: string): string {
+  return Buffer.from(name).toString('latin1');
 }
