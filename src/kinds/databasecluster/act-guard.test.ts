@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { aCloudCluster, aCluster } from '../../../test/support/builders.ts';
 import { type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
+import type { Cluster } from '../../cloud/schema.ts';
 import { SECRETS } from '../../kube/api.ts';
+import { lookAgain } from './act-guard.ts';
 import { DATABASE_CLUSTERS } from './resource.ts';
+import type { Work } from './work.ts';
 
 const count = (bench: KindBench, call: string) => bench.calls.filter((other) => other === call).length;
 
@@ -119,5 +123,86 @@ describe('Right before a cluster is changed, the object', () => {
     bench.forgetCalls();
     expect((await bench.pass()).next).toBe('conflict');
     expect(changes(bench)).toEqual([]);
+  });
+});
+
+describe('What the cloud answers when asked for a cluster alone', () => {
+  const [RUNNING, SUSPENDED] = [aCloudCluster(), aCloudCluster({ status: 'suspended' })];
+  const FAILS = new Error('The last List failed');
+  const CHANGED = { reason: 'ClusterChanged' };
+  const GONE = { reason: 'NotFound' };
+  type Seen = Cluster | undefined;
+
+  /** `known`: what was known before. `listed`: what the next List shows, or why it fails. `said`: the reason of Ready. */
+  async function look(known: Seen, answer: Seen, listed: Seen | Error, before?: Error, said = 'Running') {
+    const poller = {
+      error: before,
+      shown: known,
+      lists: 0,
+      learned: [] as Seen[],
+      get: () => poller.shown,
+      learn: (_id: string, cluster: Seen) => poller.learned.push(cluster),
+      refresh: async () => {
+        poller.lists++;
+        if (listed instanceof Error) poller.error = listed;
+        else poller.shown = listed;
+      },
+    };
+    const ready = { type: 'Ready', status: 'Unknown', reason: said, message: '', lastTransitionTime: '' } as const;
+    const work = {
+      world: { clock: { monotonic: () => 0 } },
+      subject: aCluster().withStatus({ conditions: [ready] }).subject,
+      connection: { poller, client: { get: async () => answer } },
+    } as unknown as Work;
+    const agree = (one: Cluster, other: Cluster) => one.status === other.status;
+    const found = await lookAgain(work, 'orders', agree).catch((error: unknown) => error);
+    return { found, learned: poller.learned, lists: poller.lists };
+  }
+
+  it.each<[string, Parameters<typeof look>, object]>([
+    ['is taken in if nothing was known', [undefined, RUNNING, FAILS], { found: RUNNING, learned: [RUNNING], lists: 0 }],
+    [
+      'is taken in if none was known',
+      [undefined, undefined, FAILS],
+      { found: undefined, learned: [undefined], lists: 0 },
+    ],
+    ['is taken in if it agrees', [RUNNING, RUNNING, FAILS], { found: RUNNING, learned: [RUNNING], lists: 0 }],
+    ['counts if a List agrees by now', [RUNNING, SUSPENDED, SUSPENDED], { found: SUSPENDED, learned: [], lists: 1 }],
+    [
+      'counts if a List has none by now, either',
+      [RUNNING, undefined, undefined],
+      { found: undefined, learned: [], lists: 1 },
+    ],
+    ['counts if a List has none by now', [RUNNING, SUSPENDED, undefined], { found: SUSPENDED, learned: [], lists: 1 }],
+    [
+      'is not believed if a List contradicts it',
+      [RUNNING, SUSPENDED, RUNNING],
+      { found: CHANGED, learned: [], lists: 1 },
+    ],
+    ['is not believed if a List still has it', [RUNNING, undefined, RUNNING], { found: GONE, learned: [], lists: 1 }],
+    ['is not believed, however a List has it', [RUNNING, undefined, SUSPENDED], { found: GONE, learned: [], lists: 1 }],
+    [
+      'is the newest that is known while no List succeeds',
+      [RUNNING, SUSPENDED, FAILS, FAILS],
+      { found: SUSPENDED, learned: [SUSPENDED], lists: 0 },
+    ],
+    [
+      'is not believed while no List succeeds if there is none',
+      [RUNNING, undefined, FAILS, FAILS],
+      { found: FAILS, learned: [], lists: 1 },
+    ],
+    ['is not believed if the List for it fails', [RUNNING, SUSPENDED, FAILS], { found: FAILS, learned: [], lists: 1 }],
+    [
+      'asks for no more Lists once Ready reports that it contradicts them',
+      [RUNNING, SUSPENDED, RUNNING, undefined, 'ClusterChanged'],
+      { found: CHANGED, learned: [], lists: 0 },
+    ],
+    [
+      'asks for no more Lists once Ready reports that there is none',
+      [RUNNING, undefined, RUNNING, undefined, 'NotFound'],
+      { found: GONE, learned: [], lists: 0 },
+    ],
+  ])('%s', async (_what, seen, expected) => {
+    expect(await look(...seen)).toMatchObject(expected);
   });
 });
