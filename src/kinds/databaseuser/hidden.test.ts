@@ -44,6 +44,19 @@ describe('a user that the server has, and does not show', () => {
     expect(bench.told).toEqual([]);
   });
 
+  it('is not the fault of a password that the server was never given, as the Secret with the one that it has is gone', async () => {
+    const bench = await readyUserBench({ dialect: 'document' });
+    await bench.cluster.clock.advance(61_000);
+    bench.removeSecret('app-connection');
+    const show = hide(bench);
+    expect((await looks(bench, 16_000)).at(-1)).toBe('Unknown CreatingUser');
+    expect(bench.condition()?.message).toContain('refuses to create it, perhaps because it is there');
+    const { nextPassword } = bench.secret() ?? {};
+    show();
+    await bench.until('True LoginWorks');
+    expect(bench.secret()?.['password']).toBe(nextPassword);
+  });
+
   it('may have been created by a call that was not answered', async () => {
     const bench = await userBench({ dialect: 'document', user: {} });
     const show = hide(bench);
