@@ -102,6 +102,8 @@ export class Invariants {
   readonly #adoptable = new Set<Cluster>();
   /** For each cluster, what manifests have asked for since it was created. */
   readonly #asked = new Map<Cluster, Set<'destroying' | 'suspending'>>();
+  /** Clusters that somebody else is suspending or destroying. */
+  readonly #endedByOthers = new Set<Cluster>();
   readonly #canaries = new Set<string>();
   /** Logins that worked once: a Secret, and the cluster whose server took it. */
   readonly #worked = new Set<string>();
@@ -240,7 +242,10 @@ export class Invariants {
     for (const cluster of this.#world.view.clusters()) {
       if (!this.#known.has(cluster)) this.#meet(cluster, objects);
       const ending = cluster.status === 'destroying' || cluster.status === 'suspending' ? cluster.status : undefined;
-      if (ending !== undefined && !this.#asked.get(cluster)?.has(ending))
+      if (ending === undefined) this.#endedByOthers.delete(cluster);
+      else if (this.#othersAct) this.#endedByOthers.add(cluster);
+      const isAsked = ending === undefined || this.#endedByOthers.has(cluster) || this.#asked.get(cluster)?.has(ending);
+      if (!isAsked)
         this.fail('nothing ended unasked', `Cluster ${cluster.id} is ${ending}, and no manifest asks for it`);
     }
   }

@@ -1,8 +1,9 @@
-import { RECONCILE_AT } from '../../src/kube/annotations.ts';
+import { ABANDON, ACCEPT_IDENTITY, RECONCILE_AT } from '../../src/kube/annotations.ts';
 import { type Resource, SECRETS } from '../../src/kube/api.ts';
 import { keyOf } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
-import type { Cluster } from '../../src/simulator/cloud/state.ts';
+import type { Cluster, ClusterStatus, Transition } from '../../src/simulator/cloud/state.ts';
+import type { Simulator } from '../../src/simulator/interface.ts';
 import { type Fault, isLogin } from './faults.ts';
 import { isOurs } from './owned.ts';
 import { MINUTE_MS } from './people.ts';
@@ -13,6 +14,7 @@ import {
   type InTheCloud,
   type OnAServer,
   RESOURCES,
+  type Renew,
   type Scribble,
   type Specify,
   type Step,
@@ -38,6 +40,7 @@ const NOTICED_AFTER_MINUTES = 32;
 /** A new password waits for an hour for a clone. */
 const BOUND_MINUTES = 80;
 const QUIET_MINUTES = 12;
+const TRANSITION_MS = 20_000;
 /** What has changed in the cloud or in Kubernetes, without faults, is known by then: the cloud is polled each minute, and what is gone is looked for for less. */
 const AT_REST_MS = 150_000;
 const LOOKED_AT_WITHIN_MS = 30_000;
@@ -126,9 +129,12 @@ class Teller {
       case 'recreate':
       case 'unhold':
       case 'meddle':
+      case 'accept':
         return this.#handle(step);
       case 'scribble':
         return this.#scribble(step);
+      case 'renew':
+        return this.#renew(step);
       case 'terminate':
         return this.#world.people.terminate(step.namespace);
       case 'strike':
@@ -182,7 +188,11 @@ class Teller {
     await this.#pass(LOOKED_AT_WITHIN_MS);
     const told = objects.flatMap(({ resource, object }) => {
       const [before, now] = [readyOf(object), view.ready(keyOf(object), resource)];
-      return before === now ? [] : `${resource.kind} ${keyOf(object)} said ${before}, and says ${now} when it is asked`;
+      // Another controller may let go of it meanwhile.
+      const isLetGo = before.endsWith(' Released') && now === 'gone';
+      return before === now || isLetGo
+        ? []
+        : `${resource.kind} ${keyOf(object)} said ${before}, and says ${now} when it is asked`;
     });
     return told[0];
   }
@@ -264,7 +274,23 @@ class Teller {
     if (what !== 'meddle') this.#leave(object);
     if (what === 'recreate') people.recreate(name, RESOURCES[of]);
     else if (what === 'unhold') await people.replace(name, RESOURCES[of]);
+    else if (what === 'accept') await this.#accept(object, RESOURCES[of]);
     else await people.meddling.begin(name, RESOURCES[of]);
+  }
+
+  /** Annotates the object with the creation time of the cluster that has its id now. */
+  async #accept(object: FakeObject, resource: Resource): Promise<void> {
+    const { people, view } = this.#world;
+    const cluster = view.cluster(String(specOf(object)['clusterID'] ?? object.metadata.name));
+    if (cluster === undefined) return;
+    const annotations = { [ACCEPT_IDENTITY]: new Date(cluster.createdAt).toISOString() };
+    await people.edit({ annotations }, keyOf(object), resource);
+  }
+
+  async #renew({ name, password }: Renew): Promise<void> {
+    const { people } = this.#world;
+    const before = people.secrets.get(`shop/${name}`) ?? {};
+    if (people.terminatingSince() === undefined) await people.putSecret(name, { ...before, password });
   }
 
   async #scribble({ name, patch }: Scribble): Promise<void> {
@@ -278,6 +304,7 @@ class Teller {
 
   /** Nobody secures a clone that its object leaves: its source may take along the login that it came with. */
   #leave(object: FakeObject): void {
+    if (object.metadata.annotations?.[ABANDON] === 'true') this.#world.invariants.passwordIsLost = true;
     const isUnsecured = specOf(object)['cloneFrom'] !== undefined && statusOf(object).credentials === undefined;
     if (isUnsecured) this.#world.invariants.passwordIsLost = true;
   }
@@ -304,6 +331,16 @@ class Teller {
           return simulator.replaceCluster(id);
         case 'rename':
           return view.cluster(`${id}-x`) === undefined ? simulator.changeCluster(id, { id: `${id}-x` }) : undefined;
+        case 'swap':
+          return view.cluster('orders') && view.cluster('billing') ? swap(simulator, 'orders', 'billing') : undefined;
+        case 'grow':
+          return simulator.changeCluster(id, { storageSizeGB: 300 });
+        case 'suspend':
+          return cluster?.status === 'running' ? this.#begin(cluster, 'suspending', 'suspended') : undefined;
+        case 'resume':
+          return cluster?.status === 'suspended' ? this.#begin(cluster, 'resuming', 'running') : undefined;
+        case 'destroy':
+          return cluster && this.#begin(cluster, 'destroying', 'gone');
         case 'resize':
           return simulator.changeCluster(id, { machineType: 'c2d-highcpu-2' });
         case 'move':
@@ -321,6 +358,12 @@ class Teller {
     if (there !== undefined && there !== cluster) invariants.mayBeAdopted(there);
   }
 
+  /** As if another client had asked for it. */
+  #begin(cluster: Cluster, status: ClusterStatus, to: Transition['to']): void {
+    cluster.status = status;
+    cluster.transition = { to, atMs: this.#world.clock.now() + TRANSITION_MS };
+  }
+
   #onAServer({ do: what, id, target }: OnAServer): void {
     const { view, invariants } = this.#world;
     const { users, databases } = view.cluster(id)?.database ?? {};
@@ -333,6 +376,12 @@ class Teller {
       else simulator[what](id, target);
     });
   }
+}
+
+function swap(simulator: Simulator, one: string, other: string): void {
+  simulator.changeCluster(one, { id: 'swapped' });
+  simulator.changeCluster(other, { id: one });
+  simulator.changeCluster('swapped', { id: other });
 }
 
 const TRACE_LINES = 60;

@@ -16,12 +16,18 @@ export type Fields = Readonly<Record<string, unknown>>;
 export type Plural = 'databasespaces' | 'databaseclusters' | 'databaseusers' | 'databases' | 'secrets';
 
 /** What others do to a cluster in the cloud. */
-const IN_THE_CLOUD = ['deploy', 'replace', 'rename', 'resize', 'move', 'restart', 'vanish'] as const;
+const IN_THE_CLOUD = [
+  ...(['deploy', 'replace', 'rename', 'swap', 'resize', 'grow', 'move', 'restart'] as const),
+  ...(['suspend', 'resume', 'destroy', 'vanish'] as const),
+] as const;
 /** What others do on its server, to a user or database of that name: `setPassword` also makes the user. */
 const ON_A_SERVER = ['setPassword', 'deleteUser', 'createDatabase', 'dropDatabase'] as const;
 
-/** What people and other controllers do to an object, as People says: delete and create it again, remove its finalizers, add one. */
-const TO_AN_OBJECT = ['recreate', 'unhold', 'meddle'] as const;
+/**
+ * What people and other controllers do to an object: delete and create it again, remove its finalizers, add one, or accept the cluster
+ * that has its id now as its own.
+ */
+const TO_AN_OBJECT = ['recreate', 'unhold', 'meddle', 'accept'] as const;
 
 interface ToAnObject {
   readonly of: Plural;
@@ -31,6 +37,8 @@ export type Specify = ToAnObject & { readonly do: 'create' | 'edit'; readonly sp
 export type Handle = ToAnObject & { readonly do: (typeof TO_AN_OBJECT)[number] };
 export type InTheCloud = { readonly do: (typeof IN_THE_CLOUD)[number]; readonly id: string };
 export type OnAServer = { readonly do: (typeof ON_A_SERVER)[number]; readonly id: string; readonly target: string };
+/** Gives a Secret of people's another password. */
+export type Renew = { readonly do: 'renew'; readonly name: string; readonly password: string };
 export type Scribble = { readonly do: 'scribble'; readonly name: string; readonly patch: Fields };
 
 /** One thing that somebody does, or a fault that strikes one of the next effects, so long after the one before. */
@@ -42,6 +50,7 @@ export type Step = { readonly afterMs: number } & (
   | InTheCloud
   | OnAServer
   | Scribble
+  | Renew
   | { readonly do: 'terminate'; readonly namespace: string }
   | { readonly do: 'strike'; readonly fault: Fault; readonly inEffects: number }
 );
@@ -138,6 +147,7 @@ const SPECS: Readonly<Record<Ours, fc.Arbitrary<Fields>>> = {
     username: maybe(...NAMES.databaseusers),
     adoptionPolicy: maybe('Never', 'IfExists'),
     deletionPolicy: maybe('Delete', 'Retain'),
+    passwordSecretRef: maybe({ name: 'own-password' }, { name: 'factory-login' }),
     connectionSecret: maybe({ name: 'app-connection' }, { name: 'web-connection' }, { name: 'orders-admin' }),
   }),
   databases: fc.record({
@@ -195,6 +205,7 @@ const deletes = (of: Plural): fc.Arbitrary<Step> => fc.record({ ...does('delete'
 const annotations = fc.oneof(
   fc.record({ 'mooring.dev/paused': fc.constantFrom('true', null) }),
   fc.record({ 'mooring.dev/rotate-at': fc.constantFrom('1', '2', '3') }),
+  fc.record({ 'mooring.dev/abandon': fc.constantFrom('true', null) }),
   fc.record({ 'mooring.dev/reconcile-at': fc.constantFrom('1', '2', '3') }),
 );
 
@@ -232,6 +243,14 @@ const STEPS: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: deletes('secrets'), weight: 1 },
   {
     arbitrary: fc.record({ ...does('scribble'), name: object('secrets').name, patch: SCRIBBLES }),
+    weight: 1,
+  },
+  {
+    arbitrary: fc.record({
+      ...does('renew'),
+      name: fc.constantFrom('own-password', 'factory-login'),
+      password: fc.constantFrom('a-second-of-our-own', 'a-third-of-our-own'),
+    }),
     weight: 1,
   },
   { arbitrary: fc.record({ ...does('terminate'), namespace: fc.constant('tenant') }), weight: 1 },
