@@ -149,7 +149,9 @@ function requestTimeoutOf(args: Arguments): number | undefined {
 
 function limited(transport: HttpTransport, limitMs: number | undefined): HttpTransport {
   if (limitMs === undefined) return transport;
-  const timeouts = { headersMs: limitMs, bodyMs: limitMs, totalMs: limitMs };
+  // Node's timers fire at once if they are set to more.
+  const ms = Math.min(limitMs, 2 ** 31 - 1);
+  const timeouts = { headersMs: ms, bodyMs: ms, totalMs: ms };
   return (request) => transport({ ...request, timeouts });
 }
 

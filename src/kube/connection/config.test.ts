@@ -140,13 +140,14 @@ test('loadKubeConnection() acts as whom the kubeconfig says, or as whom a person
     as: 'jane',
     'as-uid': '7',
     'as-groups': ['dev', 'ops'],
-    'as-user-extra': { 'example.com/why': ['drill'] },
+    'as-user-extra': { 'example.com/why': ['drill'], '(who)': ['ops'] },
   };
   const fromFile = {
     'impersonate-user': 'jane',
     'impersonate-uid': '7',
     'impersonate-group': ['dev', 'ops'],
     'impersonate-extra-example.com%2Fwhy': ['drill'],
+    'impersonate-extra-%28who%29': ['ops'],
   };
   await withKubeconfig({ user: { token: 'abc', ...user } }, async (path) => {
     const headers = async (impersonation: Impersonation) =>

@@ -28,10 +28,7 @@ function headersFor(whom: Impersonation): LoginHeaders {
     ...(uid ? { 'impersonate-uid': utf8(uid) } : {}),
     ...(groups?.length ? { 'impersonate-group': groups.map(utf8) } : {}),
     ...Object.fromEntries(
-      Object.entries(extra ?? {}).map(([key, values]) => [
-        `impersonate-extra-${encodeURIComponent(key)}`,
-        values.map(utf8),
-      ]),
+      Object.entries(extra ?? {}).map(([key, values]) => [`impersonate-extra-${escaped(key)}`, values.map(utf8)]),
     ),
   };
 }
@@ -39,4 +36,9 @@ function headersFor(whom: Impersonation): LoginHeaders {
 /** A header's characters are sent as one byte each, and the API server reads a name as UTF-8: another one would be somebody else. */
 function utf8(name: string): string {
   return Buffer.from(name).toString('latin1');
+}
+
+/** As a header's name, in which brackets may not stand either. */
+function escaped(key: string): string {
+  return encodeURIComponent(key).replaceAll('(', '%28').replaceAll(')', '%29');
 }
