@@ -9,7 +9,7 @@ export interface Clock {
 }
 
 /** The longest delay that the platform's timers take; longer ones would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -1,3 +1,5 @@
+import { MAX_TIMER_MS } from './clock.ts';
+
 /**
  * A signal that aborts with the caller's, or when time is over. It ends with the exchange: signals and timers that run out by
  * themselves pile up by the thousand.
@@ -10,7 +12,7 @@ export function startLimit(totalMs: number, caller: AbortSignal | undefined) {
     controller.abort();
   };
   const onCaller = () => controller.abort(caller?.reason);
-  const timer = totalMs > 0 ? setTimeout(onTime, totalMs) : undefined;
+  const timer = totalMs > 0 ? setTimeout(onTime, Math.min(totalMs, MAX_TIMER_MS)) : undefined;
   if (caller?.aborted) onCaller();
   caller?.addEventListener('abort', onCaller, { once: true });
   return {

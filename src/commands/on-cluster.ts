@@ -149,9 +149,7 @@ function requestTimeoutOf(args: Arguments): number | undefined {
 
 function limited(transport: HttpTransport, limitMs: number | undefined): HttpTransport {
   if (limitMs === undefined) return transport;
-  // Node's timers fire at once if they are set to more.
-  const ms = Math.min(limitMs, 2 ** 31 - 1);
-  const timeouts = { headersMs: ms, bodyMs: ms, totalMs: ms };
+  const timeouts = { headersMs: limitMs, bodyMs: limitMs, totalMs: limitMs };
   return (request) => transport({ ...request, timeouts });
 }
 

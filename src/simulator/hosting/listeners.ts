@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { MAX_TIMER_MS } from '../../base/clock.ts';
 import type { AddressBook, Cluster } from '../cloud/state.ts';
 import type { Simulator } from '../interface.ts';
 
@@ -8,8 +9,6 @@ const BLOCKED_PORTS: ReadonlySet<number> = new Set([
 ]);
 const LAST_PORT = 65_535;
 const FIRST_PORT = 1_024;
-/** The platform's timers cannot wait longer; the rest of a longer wait starts then. */
-const MAX_WAIT_MS = 2 ** 31 - 1;
 
 /** Hands out ports one by one, upwards from `first`, so that a person can tell whose they are. */
 export function createPortBook(host: string, first: number): AddressBook {
@@ -104,7 +103,7 @@ export class Listeners {
     const dueMs = this.#simulator.nextEventMs(cluster);
     if (dueMs === undefined) return;
     const { clock } = this.#simulator;
-    const delayMs = Math.min(Math.max(0, dueMs - clock.now()), MAX_WAIT_MS);
+    const delayMs = Math.min(Math.max(0, dueMs - clock.now()), MAX_TIMER_MS);
     this.#timers.set(
       cluster,
       clock.after(delayMs, () => {
