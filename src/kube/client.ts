@@ -11,6 +11,7 @@ import {
   SECRETS,
   type WatchEvent,
 } from './api.ts';
+import type { KubeConnection } from './connection/connection.ts';
 import { readLines } from './lines.ts';
 import type { Reachability, TurnOptions } from './reachability.ts';
 import { secretValues } from './secret-values.ts';
@@ -20,7 +21,7 @@ export interface KubeClientOptions {
   readonly server: string;
   readonly transport: HttpTransport;
   /** Headers that authenticate. `renew` asks for fresh ones, after a 401. */
-  readonly authorize: (renew: boolean) => Promise<Readonly<Record<string, string | readonly string[]>>>;
+  readonly authorize: KubeConnection['authorize'];
   readonly userAgent: string;
   /** The owner of the fields that patches set; default: the operator. */
   readonly fieldManager?: string;
