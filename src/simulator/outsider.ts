@@ -1,6 +1,7 @@
 import {
   type ArrangedServer,
   arrangeServers,
+  begin,
   createCluster,
   holderOf,
   moveServers,
@@ -30,6 +31,8 @@ export interface Outsider {
   replaceCluster(ref: ClusterRef): void;
   /** Makes the cluster disappear at once. */
   vanish(ref: ClusterRef): void;
+  /** Begins to suspend, resume or destroy a cluster without checking any rule; it takes as long as if a client had asked for it. */
+  beginTransition(ref: ClusterRef, status: 'suspending' | 'resuming' | 'destroying'): void;
   /** Changes fields without checking any rule: storageSizeGB, machineType, or id. */
   changeCluster(ref: ClusterRef, change: Partial<Pick<Cluster, 'id' | 'storageSizeGB' | 'machineType'>>): void;
   /** Restarts the servers: tokens and open transactions are gone. */
@@ -76,6 +79,7 @@ export function createOutsider(world: World, now: () => number): Outsider {
     deployForeign: (wanted) => deployForeign(world, wanted, now()),
     replaceCluster: (ref) => void replace(world, find(ref), now()),
     vanish: (ref) => remove(world, find(ref)),
+    beginTransition: (ref, status) => begin(world, find(ref), status, now()),
     changeCluster: (ref, change) =>
       changing(ref, (cluster) => {
         if (change.id !== undefined) rename(world, cluster, change.id);

@@ -2,7 +2,7 @@ import { ABANDON, ACCEPT_IDENTITY, RECONCILE_AT } from '../../src/kube/annotatio
 import { type Resource, SECRETS } from '../../src/kube/api.ts';
 import { keyOf } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
-import type { Cluster, ClusterStatus, Transition } from '../../src/simulator/cloud/state.ts';
+import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import type { Simulator } from '../../src/simulator/interface.ts';
 import { type Fault, isLogin } from './faults.ts';
 import { isOurs } from './owned.ts';
@@ -40,7 +40,6 @@ const NOTICED_AFTER_MINUTES = 32;
 /** A new password waits for an hour for a clone. */
 const BOUND_MINUTES = 80;
 const QUIET_MINUTES = 12;
-const TRANSITION_MS = 20_000;
 /** What has changed in the cloud or in Kubernetes, without faults, is known by then: the cloud is polled each minute, and what is gone is looked for for less. */
 const AT_REST_MS = 150_000;
 const LOOKED_AT_WITHIN_MS = 30_000;
@@ -336,11 +335,11 @@ class Teller {
         case 'grow':
           return simulator.changeCluster(id, { storageSizeGB: 300 });
         case 'suspend':
-          return cluster?.status === 'running' ? this.#begin(cluster, 'suspending', 'suspended') : undefined;
+          return cluster?.status === 'running' ? simulator.beginTransition(id, 'suspending') : undefined;
         case 'resume':
-          return cluster?.status === 'suspended' ? this.#begin(cluster, 'resuming', 'running') : undefined;
+          return cluster?.status === 'suspended' ? simulator.beginTransition(id, 'resuming') : undefined;
         case 'destroy':
-          return cluster && this.#begin(cluster, 'destroying', 'gone');
+          return simulator.beginTransition(id, 'destroying');
         case 'resize':
           return simulator.changeCluster(id, { machineType: 'c2d-highcpu-2' });
         case 'move':
@@ -356,12 +355,6 @@ class Teller {
     // Any object whose manifest says so may take over what is nobody's.
     const there: Cluster | undefined = view.cluster(id);
     if (there !== undefined && there !== cluster) invariants.mayBeAdopted(there);
-  }
-
-  /** As if another client had asked for it. */
-  #begin(cluster: Cluster, status: ClusterStatus, to: Transition['to']): void {
-    cluster.status = status;
-    cluster.transition = { to, atMs: this.#world.clock.now() + TRANSITION_MS };
   }
 
   #onAServer({ do: what, id, target }: OnAServer): void {

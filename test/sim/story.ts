@@ -17,8 +17,18 @@ export type Plural = 'databasespaces' | 'databaseclusters' | 'databaseusers' | '
 
 /** What others do to a cluster in the cloud. */
 const IN_THE_CLOUD = [
-  ...(['deploy', 'replace', 'rename', 'swap', 'resize', 'grow', 'move', 'restart'] as const),
-  ...(['suspend', 'resume', 'destroy', 'vanish'] as const),
+  'deploy',
+  'replace',
+  'rename',
+  'swap',
+  'resize',
+  'grow',
+  'move',
+  'restart',
+  'suspend',
+  'resume',
+  'destroy',
+  'vanish',
 ] as const;
 /** What others do on its server, to a user or database of that name: `setPassword` also makes the user. */
 const ON_A_SERVER = ['setPassword', 'deleteUser', 'createDatabase', 'dropDatabase'] as const;

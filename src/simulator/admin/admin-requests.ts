@@ -69,6 +69,8 @@ const arrangedSchema = z.strictObject({
   ),
 });
 
+const transitionSchema = z.strictObject({ ...place, status: z.enum(['suspending', 'resuming', 'destroying']) });
+
 const passwordSchema = z.strictObject({ ...place, username: z.string(), password: z.string() });
 
 /** The actions of an outsider by name, each parsing its own input. */
@@ -76,6 +78,10 @@ const ACTS: Readonly<Record<Exclude<keyof Outsider, 'passwordIs'>, (outsider: Ou
   deployForeign: (outsider, value) => outsider.deployForeign(checked(foreignSchema, value)),
   replaceCluster: (outsider, value) => outsider.replaceCluster(checked(onCluster, value)),
   vanish: (outsider, value) => outsider.vanish(checked(onCluster, value)),
+  beginTransition: (outsider, value) => {
+    const { status, ...ref } = checked(transitionSchema, value);
+    outsider.beginTransition(ref, status);
+  },
   changeCluster: (outsider, value) => {
     const { change, ...ref } = checked(changeSchema, value);
     outsider.changeCluster(ref, change);

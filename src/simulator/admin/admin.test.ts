@@ -78,6 +78,7 @@ describe('the admin interface', () => {
     ['PATCH', '/knobs', { provisionMs: 'soon' }],
     ['POST', '/act/vanish', {}],
     ['POST', '/act/vanish', { clusterID: 'nothing' }],
+    ['POST', '/act/beginTransition', { clusterID: 'orders', status: 'running' }],
     ['POST', '/act/explode', {}],
     ['POST', '/act/constructor', {}],
     ['POST', '/act/deployForeign', { id: 'orders' }],
@@ -134,6 +135,10 @@ describe('acting as somebody else', () => {
     },
     vanish: async () => {
       expect((await act('vanish', { clusterID: 'orders' })).after).toBeUndefined();
+    },
+    beginTransition: async () => {
+      const { before, after } = await act('beginTransition', { clusterID: 'orders', status: 'suspending' });
+      expect([before?.status, after?.status]).toEqual(['running', 'suspended']);
     },
     changeCluster: async () => {
       const change = { storageSizeGB: 500, machineType: 'c2d-highcpu-16', id: 'renamed' };
