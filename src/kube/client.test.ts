@@ -143,13 +143,15 @@ test('A watch asks for one object if it should follow one, and may begin with a 
   ]);
 });
 
-test('The client treats only a 404 as the absence of an object', async () => {
+test("The client treats only the API server's own 404 as the absence of an object", async () => {
   const { api } = aClient(() => status(404, 'NotFound'));
   expect([await api.get(TOYS, REF), await api.delete(TOYS, REF, { uid: 'u' })]).toEqual([undefined, false]);
-  for (const code of [400, 403, 408, 409, 410, 422, 429, 500, 503, 504]) {
-    const refusing = aClient(() => status(code, 'Other')).api;
+  const others = [400, 403, 408, 409, 410, 422, 429, 500, 503, 504].map((code) => status(code, 'Other'));
+  const notOfObjects = ['404 page not found\n', '<h1>Not Found</h1>', ''].map((body) => ({ status: 404, body }));
+  for (const answer of [...others, ...notOfObjects]) {
+    const refusing = aClient(() => answer).api;
     const errors = [await errorOf(refusing.get(TOYS, REF)), await errorOf(refusing.delete(TOYS, REF, { uid: 'u' }))];
-    expect(errors, String(code)).toEqual([expect.any(KubeError), expect.any(KubeError)]);
+    expect(errors, JSON.stringify(answer)).toEqual([expect.any(KubeError), expect.any(KubeError)]);
   }
 });
 
@@ -209,10 +211,14 @@ test('The client hides the passwords in a Secret that a webhook repeats when it 
 test('The client hides its token that something in front of the API server repeats', async () => {
   const token = 'eyJhbGciOiJSUzI1NiJ9.canary/of+the=token';
   const repeats = `no session for Bearer ${token}, or ${encodeURIComponent(token)}`;
-  for (const body of [`<p>${repeats}</p>`, { kind: 'Status', message: repeats }]) {
+  for (const [status, body] of [
+    [403, `<p>${repeats}</p>`],
+    [403, { kind: 'Status', message: repeats }],
+    [404, `<p>${repeats}</p>`],
+  ] as const) {
     const client = createKubeClient({
       server: 'https://api.test',
-      transport: scriptedTransport(() => ({ status: 403, body })),
+      transport: scriptedTransport(() => ({ status, body })),
       authorize: async () => ({ authorization: `Bearer ${token}` }),
       userAgent: 'mooring/test',
     });

@@ -2,7 +2,6 @@ import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, rea
 import { REDACT_WINDOW, redact } from '../http/redact.ts';
 import {
   type AnyObject,
-  isNotFound,
   type KubeApi,
   KubeError,
   type ListOptions,
@@ -140,7 +139,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
           await call('get', resource, { method: 'GET', path: objectPath(resource, ref), headers, signal }),
         );
       } catch (error) {
-        if (isNotFound(error)) return undefined;
+        if (isAbsence(error)) return undefined;
         throw error;
       }
     },
@@ -223,19 +222,29 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
         await call('delete', resource, { method: 'DELETE', path: objectPath(resource, ref), ...body, signal });
         return true;
       } catch (error) {
-        if (isNotFound(error)) return false;
+        if (isAbsence(error)) return false;
         throw error;
       }
     },
   };
 }
 
-/** The usual answers of the API server itself, which repeats no headers. There are many of them, and a search takes time. */
+/**
+ * The API server says that there is no such object. The 404 of something in front of it, or of a path that it does not serve (a
+ * definition that is being installed anew), says nothing of the object.
+ */
+function isAbsence(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 404 && error.reason === 'NotFound';
+}
+
+/** With one of these the API server usually refuses. It repeats no headers, and there are many such answers: a search takes time. */
 const ORDINARY: ReadonlySet<number> = new Set([404, 409]);
+/** How its answers begin. A page of something in front of it does not. */
+const STATUS_BEGIN = '{"kind":"Status"';
 
 /** Returns the text without the token: something in front of the API server may repeat the request in its error. */
 function withoutToken(text: string, { status }: HttpResponse, sent: readonly string[]): string {
-  if (ORDINARY.has(status)) return text;
+  if (ORDINARY.has(status) && text.startsWith(STATUS_BEGIN)) return text;
   const tokens = sent.map((header) => header.replace(/^(?:Bearer|Basic) /, ''));
   // A shorter one would match in every second message.
   const long = tokens.filter(({ length }) => length >= REDACT_WINDOW);
