@@ -7,6 +7,7 @@ import { FakeKube } from '../sandbox/fake-kube.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { FirstLists } from './first-lists.ts';
+import { createInformers } from './informers.ts';
 
 const GONE = { metadata: { name: 'gone', uid: 'u', resourceVersion: '1' } };
 
@@ -82,6 +83,53 @@ test.each([
     await clock.advance(60_000);
     expect([operator.notReady(), operator.acts()]).toEqual([undefined, true]);
     await end();
+  },
+);
+
+test.each([
+  ['does not exist any more', [undefined], []],
+  ['exists', [GONE], ['gone/orders']],
+  ['was created anew meanwhile', [undefined, GONE], ['gone/orders']],
+  ['may not be read', [], ['gone/orders']],
+] as const)(
+  'Informers keep what a namespace held that they may no longer watch, unless it does not exist: if it %s',
+  async (_, answers, left) => {
+    const [clock, random, stop, revoked] = [
+      virtualClock(),
+      createSeededRandom(1),
+      new AbortController(),
+      new AbortController(),
+    ];
+    const api = new FakeKube({ now: clock.now, random });
+    for (const namespace of ['shop', 'gone']) await api.create(DATABASE_CLUSTERS, namespace, cluster());
+    const refuse = () => {
+      if (revoked.signal.aborted) throw new KubeError('Cannot list: forbidden', { status: 403 });
+    };
+    const [list, watch, given] = [api.list.bind(api), api.watch.bind(api), [...answers]];
+    Object.assign<KubeApi, Pick<KubeApi, 'get' | 'list' | 'watch'>>(api, {
+      get: async () => (given.length === 0 ? forbidden() : given.length > 1 ? given.shift() : given[0]),
+      list: async (resource, options) => {
+        if (options.namespace === 'gone') refuse();
+        return list(resource, options);
+      },
+      watch: (resource, options, signal = stop.signal) => {
+        if (options.namespace === 'shop') return watch(resource, options, signal);
+        refuse();
+        return watch(resource, options, AbortSignal.any([signal, revoked.signal]));
+      },
+    });
+    const namespaces = ['shop', 'gone'];
+    const seams = { api, clock, random, namespaces, log: { warn: () => {} }, onWatchFailure: () => false };
+    const { clusters } = createInformers(seams);
+    const running = clusters.run(stop.signal);
+    await clock.advance(60_000);
+    revoked.abort();
+    api.remove(DATABASE_CLUSTERS, { namespace: 'gone', name: 'orders' });
+    await clock.advance(60_000);
+    expect([...clusters.store.keys()].filter((key) => key !== 'shop/orders')).toEqual(left);
+    expect(clusters.store.get('shop/orders')).toBeDefined();
+    stop.abort();
+    await running;
   },
 );
 

@@ -1,8 +1,12 @@
+import { inSlices } from '../base/slices.ts';
 import { type AnyObject, isForbidden, type KubeApi, NAMESPACES } from '../kube/api.ts';
+import { splitKey } from '../kube/object.ts';
 import type { Informer } from '../runtime/informer.ts';
 
 /** More are only counted: all of perhaps a hundred namespaces may wait for the same. */
 const MOST_NAMED = 3;
+/** What is forgotten at once. Each makes others look: thousands would hold everything up. */
+const SLICE = 20;
 
 /** A collection, by its plural name, and the namespaces whose first list has not come; undefined: all namespaces. */
 interface Listed {
@@ -55,10 +59,11 @@ function keyOf(plural: string, namespace: string | undefined): string {
 }
 
 /**
- * The first list of a namespace was refused: if there is no such namespace, it counts as empty, so that it does not hold up the others.
- * Whatever comes into it later has nothing yet. One that exists does not count as empty, even if it is being deleted: as long as our
- * finalizers hold objects in it, they may have a cluster, a username or a Secret, or need a space or a cluster that is elsewhere. Nothing
- * may be done for another object as if they did not.
+ * A list or watch of a namespace was refused: if there is no such namespace, it counts as empty. So its first list does not hold up the
+ * others, and what it held is forgotten, though its Role was gone before a watch could report that. Whatever comes into it later has
+ * nothing yet. One that exists does not count as empty, even if it is being deleted: as long as our finalizers hold objects in it, they
+ * may have a cluster, a username or a Secret, or need a space or a cluster that is elsewhere. Nothing may be done for another object as
+ * if they did not.
  */
 export async function absentIsEmpty<T extends AnyObject>(
   api: Pick<KubeApi, 'get'>,
@@ -66,10 +71,17 @@ export async function absentIsEmpty<T extends AnyObject>(
   namespace: string | undefined,
   error: unknown,
 ): Promise<void> {
-  if (namespace === undefined || !isForbidden(error) || !informer.unsynced.has(namespace)) return;
+  if (namespace === undefined || !isForbidden(error)) return;
+  const keys = [...informer.store.keys()].filter((key) => splitKey(key).namespace === namespace);
+  if (keys.length === 0 && !informer.unsynced.has(namespace)) return;
   // Without the right to read it, nobody knows.
-  const found = await api.get(NAMESPACES, { name: namespace }).catch(() => null);
+  const isAbsent = async () => (await api.get(NAMESPACES, { name: namespace }).catch(() => null)) === undefined;
+  if (!(await isAbsent())) return;
+  // Asked twice: what is here by now may be of a namespace that was created after the first answer.
+  const objects = keys.flatMap((key) => informer.store.get(key) ?? []);
+  if (objects.length > 0 && (await isAbsent()))
+    await inSlices(objects, SLICE, (object) => informer.store.delete(object));
   // What a list brought meanwhile stays.
-  if (found === undefined && informer.unsynced.has(namespace))
+  if (informer.unsynced.has(namespace))
     await informer.take(namespace, { type: 'listed', keys: new Set(informer.store.keys()), resourceVersion: '0' });
 }

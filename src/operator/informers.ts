@@ -89,7 +89,8 @@ function informer<T extends AnyObject>(
     onFailure: (error, retryInMs, namespace) => {
       const hint = hintOf(error, resource, namespace);
       firstLists?.failed(resource.plural, namespace, hint);
-      void absentIsEmpty(api, made, namespace, error);
+      // Handlers hear of what is gone: the mistake of one must not end the process.
+      absentIsEmpty(api, made, namespace, error).catch((err) => log.warn({ namespace, err }, messageOf(err)));
       if (!onWatchFailure(resource.plural, error) || isTold(error)) return;
       log.warn(
         { resource: resource.plural, namespace, retryInMs: Math.round(retryInMs) },
