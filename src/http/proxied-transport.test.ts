@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { readText } from '../base/transport.ts';
 import { createProxiedTransport } from './proxied-transport.ts';
@@ -11,18 +11,22 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A proxy that notes what it is asked for; it answers requests by http itself, and refuses to connect. */
+/** A proxy that notes what it is asked for; it connects to a server by http whatever its name, and refuses all else. */
 async function aProxy() {
   const asked: string[] = [];
   const note = (what: string, headers: NodeJS.Dict<string | string[]>) =>
     asked.push(`${what} ${headers['proxy-authorization']}`);
+  const port = await listening(createServer((_, response) => response.end('by proxy')));
   const proxy = createServer((request, response) => {
     note(`${request.method} ${request.url}`, request.headers);
-    response.end('by proxy');
+    response.writeHead(404).end();
   });
   proxy.on('connect', (request, socket: Socket) => {
     note(`CONNECT ${request.url}`, request.headers);
-    socket.end('HTTP/1.1 403 No\r\n\r\n');
+    if (request.url?.endsWith(':443')) return socket.end('HTTP/1.1 403 No\r\n\r\n');
+    const there = connect(port, '127.0.0.1').on('error', () => socket.destroy());
+    socket.on('error', () => there.destroy()).write('HTTP/1.1 200 Established\r\n\r\n');
+    return socket.pipe(there).pipe(socket);
   });
   return { url: `http://me:sesame@127.0.0.1:${await listening(proxy)}`, asked };
 }
@@ -34,18 +38,18 @@ function asking(env: NodeJS.ProcessEnv, guard?: ConnectionGuard) {
   return async (url: string) => readText(await transport({ method: 'GET', url }), 100);
 }
 
-test('requests go through the proxy for their scheme, which looks their names up', async () => {
+test('requests go through the proxy for their scheme, which looks their names up and answers nothing itself', async () => {
   const { url, asked } = await aProxy();
   const ask = asking({ HTTPS_PROXY: url, HTTP_PROXY: url });
   expect(await ask('http://cloud.test/v1')).toBe('by proxy');
   await expect(ask('https://cloud.test/v1')).rejects.toMatchObject({
     kind: 'unreachable',
     message: expect.stringMatching(
-      /^GET https:\/\/cloud\.test: Proxy response \(403\).*, through the proxy http:\/\/127\.0\.0\.1:\d+$/,
+      /^GET https:\/\/cloud\.test: The proxy does not connect there \(403\), through the proxy http:\/\/127\.0\.0\.1:\d+$/,
     ),
   });
   const login = `Basic ${btoa('me:sesame')}`;
-  expect(asked).toEqual([`GET http://cloud.test/v1 ${login}`, `CONNECT cloud.test:443 ${login}`]);
+  expect(asked).toEqual([`CONNECT cloud.test:80 ${login}`, `CONNECT cloud.test:443 ${login}`]);
 });
 
 test('what NO_PROXY names is reached directly, and so is this machine', async () => {
@@ -81,13 +85,12 @@ test('a proxy that refuses its login, or is not there, is named without it', asy
       message: expect.stringMatching(/ECONNREFUSED.*, through the proxy http:\/\/127\.0\.0\.1:\d+$/),
     },
   );
-  const refusing = await listening(createServer((_, response) => response.writeHead(407).end('<h1>No</h1>')));
-  await expect(
-    asking({ HTTP_PROXY: `http://me:sesame@127.0.0.1:${refusing}` })('http://cloud.test'),
-  ).rejects.toMatchObject({
+  const refusing = createServer().on('connect', (_, socket) => socket.end('HTTP/1.1 407 No\r\n\r\n<h1>No</h1>'));
+  const url = `http://me:sesame@127.0.0.1:${await listening(refusing)}`;
+  await expect(asking({ HTTP_PROXY: url })('http://cloud.test')).rejects.toMatchObject({
     kind: 'unreachable',
     message: expect.stringMatching(
-      /Proxy Authentication Required \(407\).*, through the proxy http:\/\/127\.0\.0\.1:\d+$/,
+      /: The proxy refuses the login in its URL, or wants one \(407\), through the proxy http:\/\/127\.0\.0\.1:\d+$/,
     ),
   });
 });

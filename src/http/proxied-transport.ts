@@ -6,9 +6,6 @@ import { createUndiciTransport, type UndiciTransportOptions } from './undici-tra
 
 type Transport = ReturnType<typeof createUndiciTransport>;
 
-/** What undici says of a proxy that wants another login for a request without TLS. */
-const NEEDS_LOGIN = 'Proxy Authentication Required';
-
 /**
  * HTTP that goes to each server through the proxy that the environment names for it, and directly if there is none. A proxy looks names
  * up itself, so `guard` judges only a server that the URL names by its address. Rejects if the proxy is of a kind that is not supported.
@@ -31,10 +28,8 @@ export function createProxiedTransport(
     if (refusal !== undefined) throw new HttpError('unreachable', refusal);
     return by(proxy)(request).catch((error: unknown) => {
       if (!(error instanceof HttpError) || error.isWithheld) throw error;
-      // The proxy passes nothing on before that.
-      const kind = error.message.includes(NEEDS_LOGIN) ? 'unreachable' : error.kind;
       // The origin has no login.
-      throw new HttpError(kind, `${error.message}, through the proxy ${new URL(proxy).origin}`, error);
+      throw new HttpError(error.kind, `${error.message}, through the proxy ${new URL(proxy).origin}`, error);
     });
   };
   return Object.assign(transport, {

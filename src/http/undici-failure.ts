@@ -46,8 +46,14 @@ export function codeOf(error: unknown): string {
 /** What OpenSSL says if the other side's first bytes are not TLS, such as an HTTP server's answer. */
 const NO_TLS = /^(wrong version number|packet length too long)$/;
 
+/** What undici says if a proxy does not answer CONNECT as it should. */
+const NOT_CONNECTED = /^Proxy response \((\d+)\)/;
+
 function describe(error: unknown, code: string): string {
   const text = messageOf(error) || 'Connection failed';
+  const [, refusal] = NOT_CONNECTED.exec(text) ?? [];
+  if (refusal === '407') return 'The proxy refuses the login in its URL, or wants one (407)';
+  if (refusal !== undefined) return `The proxy does not connect there (${refusal})`;
   // From OpenSSL's text, with places in its source and in memory, only which TLS failure it is.
   const [, failure] = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(text) ?? [];
   // Node's advice to whoever starts it does not help whoever reads this.

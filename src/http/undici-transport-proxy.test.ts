@@ -58,9 +58,27 @@ test('a proxy reaches a server whose name does not resolve, and the server is tr
 test('a refusal by a proxy is reported, without its password', async () => {
   const { ask } = await bench(403);
   const error = await ask(FIRST.cert).catch((reason: unknown) => reason);
-  expect(String(error)).toMatch(/Proxy response \(403\)/);
+  expect(String(error)).toMatch(/The proxy does not connect there \(403\)/);
   expect(error).toMatchObject({ kind: 'unreachable' });
   expect(String(error)).not.toContain('sesame');
+});
+
+test('a proxy that answers CONNECT with a page is asked once, and said to', async () => {
+  let asked = 0;
+  const proxy = createProxy().on('connect', (_, socket: Socket) => {
+    asked++;
+    socket.end('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>Sign in</html>');
+  });
+  const transport = createUndiciTransport({ proxy: `http://127.0.0.1:${await listening(proxy)}` });
+  onTestFinished(() => transport.close());
+  for (const url of ['http://cloud.test/', 'https://cloud.test/']) {
+    asked = 0;
+    await expect(transport({ method: 'GET', url, timeouts: { totalMs: 3_000 } })).rejects.toMatchObject({
+      kind: 'unreachable',
+      message: expect.stringMatching(/The proxy answers CONNECT itself instead of connecting/),
+    });
+    expect(asked).toBe(1);
+  }
 });
 
 test('a proxy that did not answer holds up later requests for no longer than a connection may take', async () => {

@@ -19,16 +19,31 @@ interface RequestOptions
   readonly dispatcher: Dispatcher;
 }
 
+type AskForTunnel = (
+  this: Dispatcher,
+  asked: undici.Dispatcher.ConnectOptions,
+) => Promise<undici.Dispatcher.ConnectData>;
+
 const require = createRequire(import.meta.url);
 
 export const Agent: typeof undici.Agent = require('undici/lib/dispatcher/agent.js');
 export const buildConnector: typeof undici.buildConnector = require('undici/lib/core/connect.js');
 
-/** Loads what it needs only if there is a proxy. Never speaks HTTP/2 with the proxy itself. */
+/**
+ * Loads what it needs only if there is a proxy. Never speaks HTTP/2 with the proxy itself. All goes through CONNECT, without TLS, too:
+ * whatever the proxy says then is its own word, and never taken for that of the server.
+ */
 export function proxyAgent(options: undici.ProxyAgent.Options & { readonly connectTimeout: number }): Dispatcher {
   const ProxyAgent: typeof undici.ProxyAgent = require('undici/lib/dispatcher/proxy-agent.js');
   const Pool: typeof undici.Pool = require('undici/lib/dispatcher/pool.js');
-  const connect: Dispatcher['connect'] = require('undici/lib/api/api-connect.js');
+  const ask: AskForTunnel = require('undici/lib/api/api-connect.js');
+  async function connect(this: Dispatcher, asked: undici.Dispatcher.ConnectOptions) {
+    const answer = await ask.call(this, asked);
+    if (answer.statusCode !== 200 || answer.socket.readableLength === 0) return answer;
+    // A server waits for what it is asked. Without TLS, which would fail, undici would connect again and again, without a pause.
+    answer.socket.destroy();
+    throw new Error('The proxy answers CONNECT itself instead of connecting');
+  }
   const clientFactory = (origin: URL, given: { readonly connect: Connector }) => {
     // undici gives the proxy's address as its name, which TLS does not allow; without a name it goes by the address.
     const connector: Connector = (target, callback) =>
@@ -40,7 +55,7 @@ export function proxyAgent(options: undici.ProxyAgent.Options & { readonly conne
   };
   // The proxy is verified whatever NODE_TLS_REJECT_UNAUTHORIZED says: it gets a login, too.
   const proxyTls = { allowH2: false, rejectUnauthorized: true };
-  return new ProxyAgent({ ...options, proxyTls, clientFactory });
+  return new ProxyAgent({ ...options, proxyTls, clientFactory, proxyTunnel: true });
 }
 
 const requestOf: Dispatcher['request'] = require('undici/lib/api/api-request.js');
