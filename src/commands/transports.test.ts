@@ -55,14 +55,18 @@ test('transportsFor() lets requests that hang hold up no others to the same orig
 });
 
 test('transportsFor() goes through the proxy that the environment names', async () => {
-  const proxy = createServer(({ url }, response) => response.end(`proxy for ${url}`));
+  const proxy = createServer().on('connect', ({ url }, socket) => {
+    socket.write('HTTP/1.1 200 Established\r\n\r\n');
+    const body = `proxy to ${url}`;
+    socket.on('data', () => socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`));
+  });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void proxy.close());
   const { port } = proxy.address() as AddressInfo;
   const transports = transportsFor('mooring/test', { HTTP_PROXY: `http://127.0.0.1:${port}` });
   onTestFinished(() => transports.close());
-  const url = 'http://cloud.test/teams';
-  expect(await readText(await transports.of(undefined)({ method: 'GET', url }), 100)).toBe(`proxy for ${url}`);
+  const answer = await transports.of(undefined)({ method: 'GET', url: 'http://cloud.test/teams' });
+  expect(await readText(answer, 100)).toBe('proxy to cloud.test:80');
 });
 
 test('transportsFor() names the client in each request: some firewalls let no other through', async () => {
