@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { hostOf } from '../base/host-of.ts';
 import { HttpError, type HttpRequest, type HttpTransport } from '../base/transport.ts';
-import { proxyFor } from './proxy.ts';
+import { proxiesOf } from './proxy.ts';
 import { createUndiciTransport, type UndiciTransportOptions } from './undici-transport.ts';
 
 type Transport = ReturnType<typeof createUndiciTransport>;
@@ -21,8 +21,9 @@ export function createProxiedTransport(
     made.set(proxy, known);
     return known;
   };
+  const proxyOf = proxiesOf(env);
   const transport: HttpTransport = async (request) => {
-    const proxy = proxyFor(request.url, undefined, env);
+    const proxy = proxyOf(request.url);
     if (proxy === undefined) return by(undefined)(request);
     const refusal = refusalOf(request, options.guard);
     if (refusal !== undefined) throw new HttpError('unreachable', refusal);
