@@ -35,6 +35,14 @@ export function toHttpError(
   );
 }
 
+/** What kept a connection to a proxy from being made. A space's `caBundle`, the usual remedy, is not for proxies. */
+export function proxyFailure(error: Error): Error {
+  if (!UNTRUSTED.test(codeOf(error))) return error;
+  const remedy = 'if it should be, name a file with its certificate authority in NODE_EXTRA_CA_CERTS';
+  const message = `The proxy's certificate is not trusted: ${describe(error, codeOf(error))}; ${remedy}`;
+  return new HttpError('unreachable', message, { cause: error });
+}
+
 export function codeOf(error: unknown): string {
   for (let current = error; current instanceof Error; current = current.cause) {
     if ('code' in current && typeof current.code === 'string') return current.code;

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { isIP } from 'node:net';
 import type * as undici from 'undici';
+import { proxyFailure } from './undici-failure.ts';
 
 /*
  * The parts of undici that HTTP uses. Its index also loads fetch, WebSocket, caches and mocks, eighty files that are not used
@@ -47,7 +48,10 @@ export function proxyAgent(options: undici.ProxyAgent.Options & { readonly conne
   const clientFactory = (origin: URL, given: { readonly connect: Connector }) => {
     // undici gives the proxy's address as its name, which TLS does not allow; without a name it goes by the address.
     const connector: Connector = (target, callback) =>
-      given.connect(isIP(target.servername ?? '') === 0 ? target : { ...target, servername: '' }, callback);
+      given.connect(
+        isIP(target.servername ?? '') === 0 ? target : { ...target, servername: '' },
+        (...[error, socket]) => (error === null ? callback(null, socket) : callback(proxyFailure(error), null)),
+      );
     // undici waits five minutes for the answer to CONNECT, whatever becomes of the request that needs the tunnel.
     const limits = { headersTimeout: options.connectTimeout, allowH2: false };
     // undici's index adds `connect` to every dispatcher.
