@@ -73,3 +73,16 @@ test('a proxy that cannot be used is refused, without its password', () => {
     new Error(`HTTPS_PROXY cannot be read: ${only}`),
   );
 });
+
+test.each([
+  'http://me:100%@proxy.test',
+  'http://me:12#34@proxy.test',
+  'me:12/34@proxy.test',
+  'http://me:1?@proxy.test',
+])('a proxy whose login is not written as URLs demand is refused: %s', (named) => {
+  expect(() => proxyFor(SERVER, undefined, { HTTPS_PROXY: named })).toThrow(
+    new Error(
+      'HTTPS_PROXY cannot be read: in its login, %, /, ? and # must be written as %25, %2F, %3F and %23',
+    ),
+  );
+});

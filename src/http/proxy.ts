@@ -28,10 +28,24 @@ export function proxiesOf(env: NodeJS.ProcessEnv): ProxyOf {
 
 function usable(found: string, from: string): string {
   const proxy = URL.parse(found.includes('://') ? found : `http://${found}`);
+  if (proxy !== null && isMisread(proxy)) throw new Error(`${from} cannot be read: ${ENCODING}`);
   if (proxy?.protocol === 'http:' || proxy?.protocol === 'https:') return proxy.href;
   // Not the URL itself: it may contain a password.
   const scheme = proxy === null ? 'cannot be read' : `begins with ${proxy.protocol}//`;
   throw new Error(`${from} ${scheme}: Mooring uses proxies by http:// and https:// only`);
+}
+
+const ENCODING = 'in its login, %, /, ? and # must be written as %25, %2F, %3F and %23';
+
+/** Otherwise part of a password could count as the port, and be shown. */
+function isMisread({ username, password, pathname, search, hash }: URL): boolean {
+  if (`${pathname}${search}${hash}`.includes('@')) return true;
+  try {
+    decodeURIComponent(`${username}${password}`);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** Reports whether an entry of NO_PROXY means the server. */
