@@ -81,8 +81,6 @@ test.each([
   'http://me:1?@proxy.test',
 ])('a proxy whose login is not written as URLs demand is refused: %s', (named) => {
   expect(() => proxyFor(SERVER, undefined, { HTTPS_PROXY: named })).toThrow(
-    new Error(
-      'HTTPS_PROXY cannot be read: in its login, %, /, ? and # must be written as %25, %2F, %3F and %23',
-    ),
+    new Error('HTTPS_PROXY cannot be read: in its login, %, /, ? and # must be written as %25, %2F, %3F and %23'),
   );
 });

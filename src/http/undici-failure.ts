@@ -51,6 +51,11 @@ export function codeOf(error: unknown): string {
   return '';
 }
 
+/** What happened at each address of a name, in an order that stays: a message that is the same is not written again. */
+function attemptsOf(error: unknown): string {
+  return error instanceof AggregateError ? error.errors.map(messageOf).toSorted().join(', ') : '';
+}
+
 /** What OpenSSL says if the other side's first bytes are not TLS, such as an HTTP server's answer. */
 const NO_TLS = /^(wrong version number|packet length too long)$/;
 
@@ -58,7 +63,7 @@ const NO_TLS = /^(wrong version number|packet length too long)$/;
 const NOT_CONNECTED = /^Proxy response \((\d+)\)/;
 
 function describe(error: unknown, code: string): string {
-  const text = messageOf(error) || 'Connection failed';
+  const text = messageOf(error) || attemptsOf(error) || 'Connection failed';
   const [, refusal] = NOT_CONNECTED.exec(text) ?? [];
   if (refusal === '407') return 'The proxy refuses the login in its URL, or wants one (407)';
   if (refusal !== undefined) return `The proxy does not connect there (${refusal})`;

@@ -18,6 +18,8 @@ import { codeOf, toHttpError } from './undici-failure.ts';
 
 const DEFAULT_TIMEOUTS: HttpTimeouts = { headersMs: 20_000, bodyMs: 20_000, totalMs: 60_000 };
 const CONNECT_TIMEOUT_MS = 5_000;
+/** How long a connection gets new requests: a name may have moved, as when another server takes over, and a busy connection never idles. */
+const CONNECTION_AGE_MS = 60_000;
 
 export interface UndiciTransportOptions {
   /** PEM certificates to trust instead of the system's. */
@@ -76,6 +78,7 @@ export function createUndiciTransport(
     keepAliveTimeout: keepAliveMs,
     // Otherwise a server's offer counts, up to ten minutes.
     keepAliveMaxTimeout: keepAliveMs,
+    clientTtl: CONNECTION_AGE_MS,
   };
   const { proxy, userAgent } = options;
   const named = userAgent === undefined ? {} : { 'user-agent': userAgent };
