@@ -44,7 +44,8 @@ const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 const REQUEST_TIMEOUTS = { headersMs: 30_000, bodyMs: 30_000, totalMs: 60_000 };
 /**
  * A bookmark comes about every minute if the server's database reports its progress (etcd's watch-progress-notify-interval); otherwise
- * nothing comes while nothing changes. That looks the same as a lost connection, so the caller watches again.
+ * nothing comes while nothing changes. That looks the same as a lost connection, so the caller watches again. Some proxies keep even
+ * the headers back until then.
  */
 const WATCH_SILENCE_MS = 130_000;
 
@@ -179,7 +180,11 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
         path: `${collectionPath(resource, watch.namespace)}?${query}`,
         headers: { accept: watch.metadataOnly ? METADATA_OBJECT : JSON_TYPE },
         onTurn: watch.onTurn,
-        timeouts: { headersMs: 30_000, bodyMs: WATCH_SILENCE_MS, totalMs: (watch.timeoutSeconds + 60) * 1000 },
+        timeouts: {
+          headersMs: watch.sendInitialEvents ? REQUEST_TIMEOUTS.headersMs : WATCH_SILENCE_MS,
+          bodyMs: WATCH_SILENCE_MS,
+          totalMs: (watch.timeoutSeconds + 60) * 1000,
+        },
         signal,
       });
       if (response.status !== 200) {
