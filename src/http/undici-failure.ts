@@ -56,8 +56,16 @@ function attemptsOf(error: unknown): string {
   return error instanceof AggregateError ? error.errors.map(messageOf).toSorted().join(', ') : '';
 }
 
-/** What OpenSSL says if the other side's first bytes are not TLS, such as an HTTP server's answer. */
-const NO_TLS = /^(wrong version number|packet length too long)$/;
+/** What texts of OpenSSL, Node and undici leave open. */
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  // The other side's first bytes are not TLS, such as an HTTP server's answer.
+  [/^TLS failed: (wrong version number|packet length too long)$/, ': it answers without TLS: is it http?'],
+  [/^TLS failed: .*no application protocol$/, ': it does not speak HTTP/1.1'],
+  [/^certificate has expired$/, ': its own, or one that vouches for it'],
+  [/^certificate is not yet valid$/, ": or is this machine's clock wrong?"],
+  [/^bad response$/, ': it sent 100 Continue unasked'],
+  [/^bad upgrade$/, ': it sent 101 Switching Protocols unasked'],
+];
 
 /** What undici says if a proxy does not answer CONNECT as it should. */
 const NOT_CONNECTED = /^Proxy response \((\d+)\)/;
@@ -70,9 +78,9 @@ function describe(error: unknown, code: string): string {
   // From OpenSSL's text, with places in its source and in memory, only which TLS failure it is.
   const [, failure] = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(text) ?? [];
   // Node's advice to whoever starts it does not help whoever reads this.
-  const message =
-    failure === undefined
-      ? text.replace(/; if the root CA is installed locally,.*$/, '')
-      : `TLS failed: ${failure}${NO_TLS.test(failure) ? ': it answers without TLS: is it http?' : ''}`;
+  const plain =
+    failure === undefined ? text.replace(/; if the root CA is installed locally,.*$/, '') : `TLS failed: ${failure}`;
+  const [, hint = ''] = HINTS.find(([pattern]) => pattern.test(plain)) ?? [];
+  const message = `${plain}${hint}`;
   return code === '' || message.includes(code) ? message : `${message} (${code})`;
 }

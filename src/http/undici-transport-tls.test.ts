@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { type AddressInfo, createServer as createPlainServer } from 'node:net';
+import { type AddressInfo, createServer as createPlainServer, type Server } from 'node:net';
 import { createSecureContext, rootCertificates, type TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { FIRST, SECOND } from '../../test/support/certificates.ts';
-import { type HttpResponse, readText } from '../base/transport.ts';
+import { EXPIRED, FIRST, NOT_YET_VALID, SECOND } from '../../test/support/certificates.ts';
+import { HttpError, type HttpResponse, readText } from '../base/transport.ts';
 import { createUndiciTransport, type UndiciTransportOptions } from './undici-transport.ts';
 
 /** A server with the first certificate. Returns a call of a transport with these options. */
@@ -26,7 +26,9 @@ async function bench(options: UndiciTransportOptions) {
 test('a server is trusted by the given certificates, and by no others', async () => {
   await expect((await bench({ ca: FIRST.cert }))()).resolves.toBe('ok');
   await expect((await bench({ ca: SECOND.cert }))()).rejects.toThrow(/self-signed|SELF_SIGNED/);
-  await expect((await bench({}))()).rejects.toThrow(/: self-signed certificate \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/);
+  const untrusted = await (await bench({}))().catch((error: unknown) => error);
+  expect(untrusted).toMatchObject({ kind: 'unreachable', isUntrusted: true });
+  expect(String(untrusted)).toMatch(/: self-signed certificate \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/);
   let given: string = SECOND.cert;
   const ask = await bench({ ca: () => given });
   await expect(ask()).rejects.toThrow(/self-signed|SELF_SIGNED/);
@@ -58,6 +60,21 @@ test('trusted certificates are parsed once, not for each connection', async () =
   expect((user + system) / 1000).toBeLessThan(5 * reading);
 });
 
+/** The error of a request to this server, which the transport must not blame on trust. */
+async function failureOf(server: Server, ca: string = FIRST.cert): Promise<HttpError> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const transport = createUndiciTransport({ ca });
+  onTestFinished(async () => {
+    await transport.close();
+    server.close();
+  });
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const error = await transport({ method: 'GET', url }).catch((thrown: unknown) => thrown);
+  if (!(error instanceof HttpError)) throw new Error('It did not fail');
+  expect(error).toMatchObject({ kind: 'unreachable', isUntrusted: false });
+  return error;
+}
+
 /** Milliseconds of this thread's processor time. */
 function millis(work: () => unknown): number {
   const before = process.threadCpuUsage();
@@ -66,29 +83,34 @@ function millis(work: () => unknown): number {
   return (user + system) / 1000;
 }
 
-test("a server that is not trusted, or speaks another TLS or none, is reported without OpenSSL's internals", async () => {
-  const untrusted = await (await bench({}))().catch((error: unknown) => error);
-  expect(untrusted).toMatchObject({ kind: 'unreachable', isUntrusted: true });
+test.each([
+  [
+    'answers without TLS',
+    () => createPlainServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+    /: it answers without TLS: is it http\?$/,
+  ],
+  [
+    'speaks only an old TLS',
+    () => createServer({ ...FIRST, maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL@SECLEVEL=0' }),
+    /^[a-z0-9 ]+$/,
+  ],
+  ['speaks only HTTP/2', () => createServer({ ...FIRST, ALPNProtocols: ['h2'] }), /: it does not speak HTTP\/1\.1$/],
+] as const)("a server that %s is reported without OpenSSL's internals", async (_, make, hint) => {
+  const { message } = await failureOf(make());
+  const [, says] = /: TLS failed: ([a-z0-9 ]+.*) \(E\w+\)$/.exec(message) ?? [];
+  expect(says).toMatch(hint);
+});
 
-  const plain = createPlainServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-  await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
-  const old = createServer({ ...FIRST, maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL@SECLEVEL=0' });
-  await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
-  const transport = createUndiciTransport({ ca: FIRST.cert });
-  onTestFinished(async () => {
-    await transport.close();
-    plain.close();
-    old.close();
-  });
-  for (const [server, says] of [
-    [plain, /: TLS failed: [a-z0-9 ]+: it answers without TLS: is it http\? \(E\w+\)$/],
-    [old, /: TLS failed: [a-z0-9 ]+ \(E\w+\)$/],
-  ] as const) {
-    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const error = await transport({ method: 'GET', url }).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ isUntrusted: false });
-    expect(String(error)).toMatch(says);
-  }
+test.each([
+  ['has expired', EXPIRED, ': certificate has expired: its own, or one that vouches for it (CERT_HAS_EXPIRED)'],
+  [
+    'is not yet valid',
+    NOT_YET_VALID,
+    ": certificate is not yet valid: or is this machine's clock wrong? (CERT_NOT_YET_VALID)",
+  ],
+] as const)('a certificate that %s is reported with what may be wrong', async (_, pair, says) => {
+  const { message } = await failureOf(createServer({ ...pair }), pair.cert);
+  expect(message.endsWith(says), message).toBe(true);
 });
 
 test('a renewed client certificate is used from the next request on, while requests with the former one can end', async () => {

@@ -170,6 +170,26 @@ test('The transport knows that a request that was sent may have taken effect, ev
   );
 });
 
+test.each([
+  ['100 Continue', 'bad response: it sent 100 Continue unasked (UND_ERR_SOCKET)'],
+  [
+    '101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c',
+    'bad upgrade: it sent 101 Switching Protocols unasked (UND_ERR_SOCKET)',
+  ],
+])('The transport says what it cannot read of an answer that begins with %s', async (status, says) => {
+  const server = createSocketServer((socket) =>
+    socket.once('data', () => socket.end(`HTTP/1.1 ${status}\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n`)),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const transport = createUndiciTransport();
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const error = await errorOf(transport({ method: 'POST', url, body: '{}' }));
+  expect(error.kind).toBe('lost');
+  expect(error.message).toContain(says);
+  await transport.close();
+});
+
 test('The transport distinguishes an answer that breaks off from a complete one', async () => {
   await withServer(
     (_request, response) => {
