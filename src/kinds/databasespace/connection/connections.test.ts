@@ -364,6 +364,9 @@ describe('SpaceConnections', () => {
 
   it.each([
     ['hello', /^spec.caBundle holds no certificate. It must be/],
+    [FIRST.key, /^spec.caBundle holds a private key, which .*Take it out, and put another key/],
+    [FIRST.cert + SECOND.key, /^spec.caBundle holds a private key/],
+    ['-----BEGIN EC PRIVATE KEY-----\nMHc', /^spec.caBundle holds a private key/],
     ['-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', /^Certificate 1 in spec.caBundle cannot be read/],
     [FIRST.cert.replace(/-+END.*/, '') + SECOND.cert, /^Certificate 1 in spec.caBundle cannot be read/],
     [`${FIRST.cert}\n${SECOND.cert.replace(/MII./, '')}`, /^Certificate 2 in spec.caBundle cannot be read/],
