@@ -37,6 +37,21 @@ test('inSpan() does the work, with and without an SDK, and ends its span', async
   expect(told).toEqual([{ name: 'pass', attributes: { name: 'a' }, kind: OK }, 'end']);
 });
 
+test('inSpan() finds an SDK that has an API of its own, of the version that current SDKs want: below 1.10', async () => {
+  trace.disable();
+  const names: string[] = [];
+  const startActiveSpan = (name: string, _: object, work: (span: Span) => unknown) => {
+    names.push(name);
+    return work({ end: () => {} } as Span);
+  };
+  // How copies of the API find each other.
+  const GLOBAL = Symbol.for('opentelemetry.js.api.1');
+  Reflect.set(globalThis, GLOBAL, { version: '1.9.1', trace: { getTracer: () => ({ startActiveSpan }) } });
+  onTestFinished(() => void Reflect.deleteProperty(globalThis, GLOBAL));
+  await inSpan('pass', {}, async () => 7);
+  expect(names).toEqual(['pass']);
+});
+
 test('inSpan() records what the work threw, and throws it on', async () => {
   const told = anSdk();
   await expect(inSpan('pass', {}, () => Promise.reject(new Error('Broken')))).rejects.toThrow('Broken');
