@@ -254,12 +254,33 @@ test('The client understands an answer in plain text, as proxies give it, and it
   });
 });
 
+test('The client shows only the words of a web page, as of a proxy, and those of a text in one line', async () => {
+  const page = '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<hr><center>nginx</center></html>';
+  const { api } = aClient((_, count) => ({ status: 502, body: count === 0 ? page : 'no\nserver' }));
+  const list = () => errorOf(api.list(TOYS, {}));
+  expect(await list()).toMatchObject({ message: 'Cannot list toys: 502 Bad Gateway nginx' });
+  expect(await list()).toMatchObject({ message: 'Cannot list toys: no server' });
+});
+
 test('The client says in plain words that a resource does not exist, as after CustomResourceDefinitions were deleted', async () => {
   const { api } = aClient(() => ({ status: 404, body: '404 page not found\n' }));
   expect(await errorOf(api.list(TOYS, {}))).toMatchObject({
     status: 404,
     message: 'Cannot list toys: the API server has no such resource',
   });
+});
+
+test.each([
+  [
+    { location: 'https://login.example:8443/?token=abc' },
+    'the address redirects to https://login.example:8443, which is not followed',
+  ],
+  [{ location: '/elsewhere' }, 'the address redirects, which is not followed'],
+  [{}, 'the address redirects, which is not followed'],
+])('The client says that something in front of the API server redirects: %j', async (headers, says) => {
+  const { api } = aClient(() => ({ status: 302, headers, body: '<html>Found</html>' }));
+  const error = await errorOf(api.list(TOYS, {}));
+  expect(error).toMatchObject({ status: 302, message: `Cannot list toys: ${says}` });
 });
 
 test('The client waits no longer than a minute for a server, whatever a proxy says', async () => {

@@ -1,3 +1,4 @@
+import { oneLine } from '../base/printable.ts';
 import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, readText } from '../base/transport.ts';
 import { REDACT_WINDOW, redact } from '../http/redact.ts';
 import {
@@ -343,11 +344,20 @@ function toKubeError(response: HttpResponse, text: string, what: string): KubeEr
   try {
     status = asRecord(JSON.parse(text));
   } catch {
-    // Proxies and the router answer in plain text; the router's says no more than the status does.
-    const isRouter = text.trim() === '404 page not found';
-    status = { message: isRouter ? 'the API server has no such resource' : text.slice(0, 200) };
+    status = { message: plainWords(response, text) };
   }
   return statusError(status, response.status, what, response.headers['retry-after']);
+}
+
+/** What an answer says that comes from the API server's router, or from something in front of it. */
+function plainWords({ status, headers }: HttpResponse, text: string): string {
+  if (status >= 300 && status <= 399) {
+    const target = URL.parse(headers['location'] ?? '');
+    return `the address redirects${target === null ? '' : ` to ${target.protocol}//${target.host}`}, which is not followed`;
+  }
+  // Of a web page, only its words.
+  const words = oneLine(text.slice(0, 2_000).replaceAll(/(?:<[^<>]*>|\s)+/g, ' ')).slice(0, 200);
+  return words === '404 page not found' ? 'the API server has no such resource' : words;
 }
 
 function statusError(status: Record<string, unknown>, fallback: number, what: string, retryAfter?: string): KubeError {
