@@ -231,7 +231,9 @@ export class ApiCall {
 
   #fromHttpError(error: HttpError, status: number | undefined): ApiError {
     const kind = error.kind === 'tooLarge' ? 'badAnswer' : error.kind;
-    const remedy = error.isUntrusted ? '; if it should be trusted, set caBundle of the DatabaseSpace' : '';
+    const remedy = error.isUntrusted
+      ? '; if it should be trusted, its CA belongs in caBundle of the DatabaseSpace'
+      : '';
     return this.error(kind, { status, detail: `${error.message}${remedy}`, isWithheld: error.isWithheld });
   }
 

@@ -121,6 +121,12 @@ test.each([
   expect(records).toMatchObject([{ operation: 'put', code: thrown }]);
 });
 
+test('ApiEndpoint.call() says where the CA of a certificate belongs that nobody vouches for, whether or not there is one already', async () => {
+  const { call } = anEndpoint(() => new HttpError('unreachable', 'unable to verify', { isUntrusted: true }));
+  const says = '(unable to verify; if it should be trusted, its CA belongs in caBundle of the DatabaseSpace)';
+  expect((await errorOf(call(read))).message).toContain(says);
+});
+
 test('ApiEndpoint.call() treats anything else that the transport throws as a lost call', async () => {
   const { call } = anEndpoint(() => new TypeError('odd'));
   expect(await errorOf(call(write))).toMatchObject({ kind: 'lost' });
