@@ -132,10 +132,12 @@ function inSecrets(names: readonly string[]): string {
 }
 
 /** Leaves out what changes with each try: a message that stays the same is not written again. */
-const UNREACHABLE = [
-  'CloudUnreachable',
-  'Next try within a minute. If this persists, check baseURL and caBundle, and network policies and proxies on the way',
-] as const;
+function unreachable(error: unknown): readonly [reason: string, remedy: string] {
+  const isPaused = error instanceof ApiError && (error.retryAfterMs ?? 0) > 60_000;
+  const next = isPaused ? 'Next try after that pause' : 'Next try within a minute';
+  const remedy = 'If this persists, check baseURL and caBundle, and network policies and proxies on the way';
+  return ['CloudUnreachable', `${next}. ${remedy}`];
+}
 const PARTIAL = [
   'CloudAnswerUnusable',
   "All others are managed as usual, but until this is corrected no cluster is created again or treated as gone: check it in the cloud's console, or ask the cloud's support. Next try within a minute",
@@ -188,7 +190,7 @@ function refusalOf(subject: SpaceSubject, { listError, place }: CloudSeen): Said
 
 function outageOf(subject: SpaceSubject, { listError, failingSinceMs, inventory, isPartial }: CloudSeen): Said {
   const words = isPartial ? PARTIAL : WORDS[listError instanceof ApiError ? listError.kind : 'unreachable'];
-  const [reason, remedy] = words ?? UNREACHABLE;
+  const [reason, remedy] = words ?? unreachable(listError);
   const before = readyOf(subject);
   // A process that found the outage when it started does not know when it began; the message of the earlier process does. The time of
   // the condition's last transition may be that of another reason.

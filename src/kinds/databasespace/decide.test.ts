@@ -6,7 +6,7 @@ import type { Condition } from '../../kube/condition.ts';
 import { decideSpace as decide } from './decide.ts';
 import type { SpaceObservation, SpaceSubject } from './observation.ts';
 
-function apiError(kind: ApiErrorKind, status?: number): ApiError {
+function apiError(kind: ApiErrorKind, status?: number, retryAfterMs?: number): ApiError {
   return new ApiError({
     api: 'cloud',
     operation: 'list',
@@ -15,6 +15,7 @@ function apiError(kind: ApiErrorKind, status?: number): ApiError {
     kind,
     what: 'it said no',
     status,
+    retryAfterMs,
   });
 }
 
@@ -147,6 +148,17 @@ describe('decideSpace()', () => {
     const message =
       'Cannot list clusters: it said no, since 2026-11-20T12:00:00Z. Next try within a minute. If this persists, check baseURL and caBundle, and network policies and proxies on the way';
     expect(conditionOf(decideSpace(ready.subject, seen, NOW_MS + 10_000), 'Ready')?.message).toBe(message);
+  });
+
+  it.each([
+    [undefined, 'Next try within a minute'],
+    [60_000, 'Next try within a minute'],
+    [60_001, 'Next try after that pause'],
+  ])('says when the next try is if the cloud asks for a pause of %s ms', (retryAfterMs, next) => {
+    const listError = apiError('unavailable', 503, retryAfterMs);
+    const seen = aSpaceObservation({ listError, failingSinceMs: NOW_MS });
+    const { message = '' } = conditionOf(decideSpace(ready.subject, seen, NOW_MS + 10_000), 'Ready') ?? {};
+    expect(message).toContain(`. ${next}. If this persists, check baseURL`);
   });
 
   it('says what to do when few requests are let through, once that lasts', () => {
