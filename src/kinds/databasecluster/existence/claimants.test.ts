@@ -8,8 +8,13 @@ import { firstClaimant } from './claimants.ts';
 const older = aCluster().subject;
 const former = { clusterID: 'orders', createdAt: CREATED_AT };
 
-/** A world with one other object, of another name. */
-function withOther(metadata: Partial<KubeObject['metadata']>, spec: object, status: object): ClusterWorld {
+/** A world with one other object, of another name. `through`: the DatabaseSpace that it names, and what that one's Ready says. */
+function withOther(
+  metadata: Partial<KubeObject['metadata']>,
+  spec: object,
+  status: object,
+  through: { readonly space: string; readonly ready?: string } = { space: 'shop/production' },
+): ClusterWorld {
   const other: KubeObject = {
     apiVersion: '',
     kind: 'DatabaseCluster',
@@ -18,10 +23,10 @@ function withOther(metadata: Partial<KubeObject['metadata']>, spec: object, stat
     status: { ...older.status, ...status },
   };
   return {
-    places: { get: () => PLACE, same: (space: string) => [space] },
-    claimants: () => ['shop/older'],
+    places: { get: () => PLACE, same: (space: string) => new Set([space, through.space]) },
+    claimants: (space: string) => (space === through.space ? ['shop/older'] : []),
     cluster: () => other,
-    space: () => undefined,
+    space: () => through.ready && { ready: { status: through.ready } },
   } as unknown as ClusterWorld;
 }
 
@@ -53,4 +58,16 @@ it.each<[string, ClusterBuilder, string, string | undefined]>([
   const world = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, {}, renaming);
   const cluster = { id: 'orders', createdAt: Date.parse(createdAt) } as Cluster;
   expect(firstClaimant(world, given.subject, 'orders', cluster)).toBe(first);
+});
+
+const elsewhere = { spaceRef: { name: 'beside' } };
+it.each<[string, object, string | undefined, string | undefined]>([
+  ['wants it, does not count while that one is not there', {}, undefined, undefined],
+  ['wants it, does not count while that one is not Ready', {}, 'False', undefined],
+  ['wants it, counts while that one is Ready', {}, 'True', 'shop/older'],
+  ['has it, counts though that one is not there', { createdAt: CREATED_AT, place: PLACE }, undefined, 'shop/older'],
+])('An older object that names the same place through another DatabaseSpace, and %s', (_what, status, ready, first) => {
+  const through = { space: 'shop/beside', ...(ready === undefined ? {} : { ready }) };
+  const world = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, elsewhere, status, through);
+  expect(firstClaimant(world, aCluster().subject, 'orders', undefined)).toBe(first);
 });

@@ -10,8 +10,18 @@ const { subject } = aCluster().owned().withStatus({ place: PLACE, endpoint: ENDP
 const OLDER = '2026-11-20T08:00:00Z';
 const NEWER = '2026-11-27T08:00:00Z';
 
-/** A world with the subject and another object, which records what it records except for this, and the ids that the cloud shows. */
-function sharedWithOther(creationTimestamp: string, status: object, shown: readonly string[] = ['orders', 'other']) {
+const SPACES = ['shop/production', 'copy/production'];
+
+/** A world with the subject and another object, which records what it records except for this. */
+function sharedWithOther(
+  creationTimestamp: string,
+  status: object,
+  /** The ids that the cloud shows. */
+  shown: readonly string[] = ['orders', 'other'],
+  /** The DatabaseSpaces that are connected: the subject's, the other's. */
+  connected: readonly string[] = SPACES,
+  shownCreatedAt = CREATED_AT,
+) {
   const other: KubeObject = {
     apiVersion: '',
     kind: 'DatabaseCluster',
@@ -19,11 +29,14 @@ function sharedWithOther(creationTimestamp: string, status: object, shown: reado
     spec: subject.spec,
     status: { ...subject.status, ...status },
   };
-  const get = (id: string) => (shown.includes(id) ? ({ id, createdAt: Date.parse(CREATED_AT) } as Cluster) : undefined);
+  const get = (id: string) =>
+    shown.includes(id) ? ({ id, createdAt: Date.parse(shownCreatedAt) } as Cluster) : undefined;
   return sharedWith(
     {
       places: { get: () => PLACE },
-      connections: { get: () => ({ place: PLACE, poller: { get } }) },
+      connections: {
+        get: (space: string) => (connected.includes(space) ? { place: PLACE, poller: { get } } : undefined),
+      },
       referring: () => ['shop/orders', 'copy/orders'],
       cluster: (key: string) => (key === 'copy/orders' ? other : undefined),
     } as unknown as SharingWorld,
@@ -55,6 +68,31 @@ it.each<[string, string, object, readonly string[] | undefined, string | undefin
   ['of another time is another one', OLDER, { createdAt: '2026-11-20T08:00:00.124Z' }, undefined, undefined],
 ])('A cluster that another object records, too, %s', (_what, creationTimestamp, status, shown, first) => {
   expect(sharedWithOther(creationTimestamp, status, shown)).toBe(first);
+});
+
+it.each(SPACES)('The one that knows its id is found with the List of either DatabaseSpace (%s)', (space) => {
+  expect(sharedWithOther(NEWER, { clusterID: 'other' }, ['other'], [space])).toBe('copy/orders');
+});
+
+it('Another cluster under its id does not show that an object knows the id', () => {
+  const status = { clusterID: 'other' };
+  expect(sharedWithOther(NEWER, status, ['other'], SPACES, '2026-11-27T08:00:00.124Z')).toBeUndefined();
+});
+
+it('Objects without a cluster share none', () => {
+  const nothing = aCluster().subject;
+  expect(createdReference(nothing)).toBeUndefined();
+  const older = {
+    ...nothing,
+    metadata: { ...nothing.metadata, namespace: 'copy', uid: 'other', creationTimestamp: OLDER },
+  };
+  const world = {
+    places: { get: () => PLACE },
+    connections: { get: () => undefined },
+    referring: () => ['copy/orders'],
+    cluster: () => older,
+  } as unknown as SharingWorld;
+  expect(sharedWith(world, nothing)).toBeUndefined();
 });
 
 it('Where clusters have no creation time, only objects that record the same id are compared', () => {

@@ -39,7 +39,6 @@ export function sharing(world: SharingWorld, record: ClusterRecord): readonly Cl
 /** The other object that has the very cluster that this one has, if it comes first: the one that knows its id, or otherwise the older. */
 export function sharedWith(world: SharingWorld, record: ClusterRecord): ObjectKey | undefined {
   const others = sharing(world, record);
-  if (others.length === 0) return undefined;
   const pollers = [record, ...others].flatMap((one) => pollerAtPlaceOf(world, one));
   const knowsID = ({ status }: ClusterRecord) =>
     pollers.some((poller) => {
