@@ -10,6 +10,8 @@ test.each([
   ['mooring.dev/rotate-at', '1'],
   ['mooring.dev/accept-identity', '2026-11-20T10:00:00.000Z'],
   ['mooring.dev/accept-identity', '2026-11-20T10:00:00Z'],
+  ['mooring.dev/accept-identity', '2026-11-20T11:00:00+01:00'],
+  ['mooring.dev/accept-identity', '+057857-11-20T10:00:00.000Z'],
   ['mooring.dev/accept-identity', '1763632800000000000'],
   ['mooring.dev/accept-identity', ''],
   ['example.com/paused', 'True'],
@@ -27,6 +29,9 @@ test.each([
   ['mooring.dev/abandon', 'yes', 'Annotation mooring.dev/abandon is "yes", which means nothing: write "true"'],
   ['mooring.dev/accept-identity', 'nonsense', noCreationTime('nonsense')],
   ['mooring.dev/accept-identity', 'unknown', noCreationTime('unknown')],
+  ['mooring.dev/accept-identity', '2026-02-30T10:00:00Z', noCreationTime('2026-02-30T10:00:00Z')],
+  ['mooring.dev/accept-identity', '2026-11-20', noCreationTime('2026-11-20')],
+  ['mooring.dev/accept-identity', 'cluster 1', noCreationTime('cluster 1')],
   [
     'mooring.dev/pause',
     'true',

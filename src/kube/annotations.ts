@@ -1,4 +1,5 @@
 import { GROUP, isOfGroup } from '../base/group.ts';
+import { parseInstant } from '../base/instant.ts';
 import { nearest } from '../base/nearest.ts';
 import { type KubeObject, keyOf, type ObjectKey, type ObjectMeta } from './object.ts';
 import type { Untold } from './untold.ts';
@@ -54,7 +55,7 @@ const VALUES: Readonly<Record<string, Values>> = {
 
 /** A time, or, as in the status, the cloud's number if that is none. */
 function isCreationTime(value: string): boolean {
-  return Number.isFinite(Number(value)) || Number.isFinite(Date.parse(value));
+  return Number.isFinite(Number(value)) || parseInstant(value) !== undefined;
 }
 
 type Annotated = Pick<ObjectMeta, 'annotations'> &

@@ -1,3 +1,4 @@
+import { parseInstant } from '../../base/instant.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import { ACCEPT_IDENTITY } from '../../kube/annotations.ts';
 import { type ObjectKey, type ObjectMeta, objectKey } from '../../kube/object.ts';
@@ -46,7 +47,7 @@ export function createdAtOf(cluster: Cluster): string | undefined {
 /** Whether a person says that the cluster created then is to be the object's. The time may be written in another form, such as without milliseconds. */
 export function isAccepted({ annotations }: Pick<ObjectMeta, 'annotations'>, createdAt: string): boolean {
   const accepted = annotations?.[ACCEPT_IDENTITY] ?? '';
-  return createdAt !== NO_CREATION_TIME && (accepted === createdAt || Date.parse(accepted) === Date.parse(createdAt));
+  return createdAt !== NO_CREATION_TIME && (accepted === createdAt || parseInstant(accepted) === Date.parse(createdAt));
 }
 
 /** What the status records as the cluster's identity besides its id. */

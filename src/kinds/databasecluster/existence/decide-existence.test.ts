@@ -518,6 +518,12 @@ it.each(['2026-11-20T08:01:02.000Z', '2026-11-20T08:01:02Z', '2026-11-20T09:01:0
   },
 );
 
+it('takes over no other cluster for a day that does not exist', () => {
+  const given = aCluster().healthy().annotated('accept-identity', '2026-02-30T08:01:02Z');
+  const seen = anObservation().cluster({ createdAt: Date.parse('2026-03-02T08:01:02Z') });
+  expect(outline(decideCluster(given.subject, seen.seen, NOW_MS)).ready).toBe('False IdentityChanged');
+});
+
 it.each([String(CREATED_MS + MINUTE), 'true', CREATED_AT])(
   'says that accept-identity: %s names no such creation time',
   (value) => {
