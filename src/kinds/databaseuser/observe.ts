@@ -22,8 +22,7 @@ export async function observeUser(
   const access = await serverAccess(world, subject, signal);
   const wasRight = memory.foundRight.note(subject);
   if (access.server !== 'open') {
-    // What signed in before the pause proves nothing after it.
-    memory.doubt(subject.key);
+    memory.interrupted(subject.key);
     const isUnchanged = areSecretsAsVerified(local) && isOnSameCluster(access, (identity) => isOurs(subject, identity));
     return { ...access, foundRight: wasRight && isUnchanged };
   }

@@ -104,6 +104,12 @@ export class UserMemory {
     if (known !== undefined) this.#accepted.set(key, { ...known, where: '' });
   }
 
+  /** Nobody could look for a while. What was seen before proves nothing afterwards, be it that a password signed in or was refused. */
+  interrupted(key: ObjectKey): void {
+    this.doubt(key);
+    this.refused.forget(key);
+  }
+
   /** Notes a coming password that a person chose; undefined: it was generated. Anybody who writes the Secret can forge its own note. */
   chose(key: ObjectKey, coming: Login | undefined): void {
     if (coming === undefined) this.#chosen.delete(key);

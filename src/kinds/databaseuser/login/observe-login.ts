@@ -40,7 +40,7 @@ export async function observeLogin(work: Work): Promise<LoginObservation> {
     return await tryLogin(work, { due, untilNext });
   } catch (error) {
     // After an outage the password is tried again; a server that asks for fewer calls had none.
-    if (error instanceof ApiError && error.kind !== 'throttled') memory.doubt(subject.key);
+    if (error instanceof ApiError && error.kind !== 'throttled') memory.interrupted(subject.key);
     const againInMs = memory.putOff.againInMs(subject, asVerified, error, clock.monotonic());
     if (againInMs === undefined) throw error;
     return settled(againInMs);
