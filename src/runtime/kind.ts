@@ -45,7 +45,7 @@ export interface Decision<Status, Step> {
   readonly status?: StatusPatch<Status>;
   /** Effects, in order. The pass ends at the first that fails; after the last, another pass looks again. */
   readonly steps?: readonly Step[];
-  /** Effects that follow in later passes, once the status says so: a paused object is told of them. */
+  /** Effects that follow in later passes, once the status says so or their time comes: a paused object is told of them. */
   readonly announces?: readonly Step[];
   /** From now on something outside may exist because of this object: the finalizer must be set before anything else. */
   readonly hold?: boolean;

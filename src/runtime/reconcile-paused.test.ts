@@ -31,6 +31,15 @@ test('reconcile() says while paused what would follow once the status is written
   expect(toy.status()).not.toHaveProperty('size');
 });
 
+test('reconcile() says while paused what would follow later, if only that waits for its time', async () => {
+  const toy = aToy({ decide: () => ({ conditions: READY, announces: ['grow'], requeueAfterMs: 7 }) });
+  await toy.create({ annotations: { [PAUSED]: 'true' } });
+  expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: 7 });
+  expect(toy.status()).toMatchObject({
+    conditions: [{ reason: 'Paused', message: expect.stringContaining('nothing, and would grow. ') }],
+  });
+});
+
 test('reconcile() shows what it sees of a paused object, and does not go on at once with what is held back', async () => {
   const toy = aToy({
     decide: () => ({ conditions: READY, steps: ['grow'], status: { size: 3 }, requeueAfterMs: 0 }),

@@ -323,9 +323,9 @@ function whilePaused<Spec, Status extends StatusBase, Observation, Step>(
   subject: Subject<Spec, Status>,
   decision: Decision<Status, Step>,
 ): Decision<Status, Step> {
-  const pending = decision.steps ?? [];
+  const pending = [...(decision.steps ?? []), ...(decision.announces ?? [])];
   if (!isPaused(subject.metadata) || (pending.length === 0 && !decision.hold && !decision.release)) return decision;
-  const would = [...pending, ...(decision.announces ?? [])].map((step) => kind.describe(step));
+  const would = pending.map((step) => kind.describe(step));
   const what = would.length === 0 ? '' : `, and would ${would.join(', then ')}`;
   const message = `Paused by annotation ${PAUSED}: Mooring changes nothing${what}. Remove the annotation to go on`;
   const rest = decision.conditions === 'keep' ? (subject.status.conditions ?? []) : decision.conditions;

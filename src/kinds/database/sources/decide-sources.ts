@@ -65,7 +65,7 @@ function looked(subject: DatabaseSubject, seen: DatabaseSeen, schema: SchemaSeen
     // That it is tried again is no news: what is Stalled must not look as if it went on, every few minutes.
     if (schema.tryAgainInMs <= 0) return { conditions, steps };
     // The database's existence is checked at least as often as for one that is Ready.
-    return { conditions, requeueAfterMs: earlier(schema.tryAgainInMs, seen.checkInMs) };
+    return { conditions, announces: steps, requeueAfterMs: earlier(schema.tryAgainInMs, seen.checkInMs) };
   }
   const summary =
     plan.because === 'drift'

@@ -127,6 +127,18 @@ describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
     expect(bench.ready()).toBe('True DatabaseReady');
   });
 
+  it('that are refused are not tried again while the object is paused, and it says so', async () => {
+    const bench = await databaseBench({ dialect, database: { schema: [{ inline: PERSON }] } });
+    await bench.until('False SchemaRefused');
+    await bench.annotate('mooring.dev/paused', 'true');
+    await bench.settle();
+    expect([bench.ready(), bench.condition('Synced')?.reason]).toEqual(['Unknown Paused', 'SchemaRefused']);
+    expect(message(bench)).toMatch(/Mooring changes nothing, and would try/);
+    await bench.annotate('mooring.dev/paused', 'false');
+    await bench.settle();
+    expect(bench.ready()).toBe('False SchemaRefused');
+  });
+
   it('that are refused at the commit leave the schema as it was', async () => {
     const bench = await applied();
     bench.cluster.simulator.faults.add({
