@@ -41,6 +41,18 @@ it.each([{ adoptionPolicy: 'MustExist' }, { managementPolicy: 'Observe' }])(
   },
 );
 
+it('A cluster that was created since the last List is asked for, whatever else a person was told before', async () => {
+  const { spaceRef: _, ...same } = CLUSTER_SPEC;
+  const bench = await kindBench({ spec: { adoptionPolicy: 'MustExist' } });
+  bench.simulator.faults.add({ match: { operation: 'get' }, effect: '5xx', times: 1 });
+  await list(bench);
+  await bench.pass();
+  expect([bench.ready(), bench.status().observedGeneration]).toEqual(['Unknown CloudUnreachable', 1]);
+  bench.simulator.deployForeign({ id: 'orders', ...same });
+  await bench.pass();
+  expect(bench.status().createdAt).toBeDefined();
+});
+
 it('A cluster that there is none of is not asked for any more once a person was told: Lists, which all share, show one that comes', async () => {
   const bench = await kindBench({ spec: { adoptionPolicy: 'MustExist' } });
   await bench.until('False ClusterNotFound');

@@ -236,6 +236,17 @@ describe('A cluster that existed all the same when another was requested in its 
     expect(bench.simulator.count('destroy')).toBe(1);
   });
 
+  it('is destroyed with its object even if no List shows it yet', async () => {
+    const { bench } = await refused();
+    await bench.edit({ deletionPolicy: 'Delete' });
+    const { client } = bench.world().connections.get(SPACE) ?? expect.unreachable();
+    vi.mocked(client.get).mockRestore();
+    expect([bench.status().operation, bench.status().former?.clusterID]).toEqual([undefined, 'orders']);
+    bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    for (let n = 0; n < 10 && bench.kube.all(DATABASE_CLUSTERS).length > 0; n++) await passes(bench, 5);
+    expect(bench.simulator.count('destroy')).toBe(1);
+  });
+
   it('belongs to somebody else if another one has its id by then', async () => {
     const { bench, show } = await refused();
     bench.simulator.replaceCluster('orders');
