@@ -343,17 +343,19 @@ describe('drift on the server', () => {
     expect(bench.ready()).toBe('True LoginWorks');
   });
 
-  it('is not believed at once, as setting a password that is right ends sessions: Ready is Unknown until it is tried again', async () => {
+  it('is not believed at once, each time, as setting a password that is right ends sessions: Ready is Unknown until it is tried again', async () => {
     const bench = await readyUserBench();
     const { faults } = bench.cluster.simulator;
-    faults.add({ match: { operation: 'signIn' }, effect: 'errorBefore', status: 401, times: 1 });
-    await bench.cluster.clock.advance(11 * MINUTE_MS);
-    expect(await bench.settle()).toEqual({ next: 'settled', requeueAfterMs: 3_000 });
-    expect(bench.ready()).toBe('Unknown SettingPassword');
-    await bench.cluster.clock.advance(3_000);
-    await bench.settle();
-    expect(bench.ready()).toBe('True LoginWorks');
-    expect(bench.takeCalls()).toEqual(['signIn', 'listUsers', 'signIn']);
+    for (let time = 0; time < 3; time++) {
+      faults.add({ match: { operation: 'signIn' }, effect: 'errorBefore', status: 401, times: 1 });
+      await bench.cluster.clock.advance(11 * MINUTE_MS);
+      expect(await bench.settle()).toEqual({ next: 'settled', requeueAfterMs: 3_000 });
+      expect(bench.ready()).toBe('Unknown SettingPassword');
+      await bench.cluster.clock.advance(3_000);
+      await bench.settle();
+      expect(bench.ready()).toBe('True LoginWorks');
+      expect(bench.takeCalls()).toEqual(['signIn', 'listUsers', 'signIn']);
+    }
   });
 
   it('is found by another sign-in, though the password signed in a moment before', async () => {
