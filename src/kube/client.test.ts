@@ -121,6 +121,11 @@ test('The client gives the objects of a list, its version, and how it continues'
   expect((await api.list(TOYS, {})).continueToken).toBeUndefined();
 });
 
+test('The client takes null for an empty list, as Go writes one', async () => {
+  const { api } = aClient(() => ({ status: 200, body: { items: null, metadata: { resourceVersion: '9' } } }));
+  expect((await api.list(TOYS, {})).items).toEqual([]);
+});
+
 test('The client has an object deleted only as the one that was seen', async () => {
   const { api, transport } = aClient(() => ({ status: 200, body: {} }));
   await api.delete(TOYS, REF, { uid: 'u' });
@@ -146,7 +151,7 @@ test('A watch asks for one object if it should follow one, and may begin with a 
 test("The client treats only the API server's own 404 as the absence of an object", async () => {
   const { api } = aClient(() => status(404, 'NotFound'));
   expect([await api.get(TOYS, REF), await api.delete(TOYS, REF, { uid: 'u' })]).toEqual([undefined, false]);
-  const others = [400, 403, 408, 409, 410, 422, 429, 500, 503, 504].map((code) => status(code, 'Other'));
+  const others = [300, 302, 400, 403, 408, 409, 410, 422, 429, 500, 503, 504].map((code) => status(code, 'Other'));
   const notOfObjects = ['404 page not found\n', '<h1>Not Found</h1>', ''].map((body) => ({ status: 404, body }));
   for (const answer of [...others, ...notOfObjects]) {
     const refusing = aClient(() => answer).api;
@@ -206,6 +211,22 @@ test('The client hides the passwords in a Secret that a webhook repeats when it 
       expect(told).not.toContain(base64(secret).slice(0, 8));
     }
   }
+});
+
+test('The client says why a Secret may not be read, as there is nothing to hide in the request', async () => {
+  const { api } = aClient(() => status(403, 'Forbidden'));
+  expect(await errorOf(api.get(SECRETS, REF))).toMatchObject({
+    status: 403,
+    message: 'Cannot get secrets: Forbidden!',
+  });
+});
+
+test('The client hides the texts of a Secret whose dry run is refused, as of one in a manifest', async () => {
+  const object = { ...OBJECT, stringData: { password: 'correct horse' } };
+  const { api } = aClient(() => status(403, 'Forbidden', { message: `denied: ${JSON.stringify(object)}` }));
+  const { message } = (await errorOf(api.applyDryRun(SECRETS, object, { force: false }))) as KubeError;
+  expect(message).toContain('denied: ');
+  expect(message).not.toContain('correct horse');
 });
 
 test('The client hides its token that something in front of the API server repeats', async () => {
@@ -288,13 +309,33 @@ test('The client waits no longer than a minute for a server, whatever a proxy sa
   expect(await errorOf(api.list(TOYS, {}))).toMatchObject({ status: 503, retryAfterMs: 60_000 });
 });
 
-test.each(['', 'not JSON', '[]', '{"metadata":{}}'])(
-  'The client treats a success with the answer %j as one whose effect is unknown',
-  async (body) => {
-    const { api } = aClient(() => ({ status: 201, body }));
-    expect(await errorOf(api.create(TOYS, 'ns', {}))).toMatchObject({ name: 'HttpError', kind: 'lost' });
+test.each(['0', '-5', 'Fri, 27 Nov 2026 08:00:00 GMT'])(
+  'The client reads no time to wait in Retry-After: %s',
+  async (after) => {
+    const { api } = aClient(() => ({ status: 503, headers: { 'retry-after': after }, body: '' }));
+    const error = await errorOf(api.list(TOYS, {}));
+    expect(error).toMatchObject({ retryAfterMs: undefined, message: 'Cannot list toys: HTTP 503' });
   },
 );
+
+test('The client shows the beginning of a long page that a proxy answers with', async () => {
+  const { api } = aClient(() => ({ status: 502, body: `<p>${'Bad gateway '.repeat(100)}</p>` }));
+  const { message } = (await errorOf(api.list(TOYS, {}))) as KubeError;
+  expect([message.slice(0, 32), message.length < 300]).toEqual(['Cannot list toys: <p>Bad gateway', true]);
+});
+
+test.each([
+  '',
+  'not JSON',
+  'null',
+  '[]',
+  '{"metadata":{}}',
+  '{"metadata":{"name":"a"}}',
+  '{"metadata":{"resourceVersion":"7"}}',
+])('The client treats a success with the answer %j as one whose effect is unknown', async (body) => {
+  const { api } = aClient(() => ({ status: 201, body }));
+  expect(await errorOf(api.create(TOYS, 'ns', {}))).toMatchObject({ name: 'HttpError', kind: 'lost' });
+});
 
 test('The client reports requests without an answer', async () => {
   const { api, told } = aClient(() => new HttpError('unreachable', 'Connection refused'));
@@ -305,13 +346,21 @@ test('The client reports requests without an answer', async () => {
 test('The client asks for metadata only if that is enough', async () => {
   const { api, transport } = aClient(() => ({ status: 200, body: { metadata: { resourceVersion: '1' }, items: [] } }));
   await api.list(SECRETS, { metadataOnly: true });
-  expect(transport.requests[0]?.headers?.['accept']).toContain('as=PartialObjectMetadataList');
+  await errorOf(api.get(SECRETS, REF, undefined, { metadataOnly: true }));
+  expect(transport.requests.map(({ headers }) => headers?.['accept'])).toEqual([
+    expect.stringContaining('as=PartialObjectMetadataList;'),
+    expect.stringContaining('as=PartialObjectMetadata;'),
+  ]);
 });
 
 test('A watch gives events and bookmarks, and ends when the server closes it', async () => {
   const lines = [
     { type: 'ADDED', object: OBJECT },
     { type: 'BOOKMARK', object: { metadata: { resourceVersion: '40' } } },
+    {
+      type: 'BOOKMARK',
+      object: { metadata: { resourceVersion: '41', annotations: { 'k8s.io/initial-events-end': 'true' } } },
+    },
     { type: 'DELETED', object: OBJECT },
   ];
   const { api, urls } = aClient(() => ({
@@ -322,6 +371,7 @@ test('A watch gives events and bookmarks, and ends when the server closes it', a
   expect(seen).toEqual([
     { type: 'ADDED', object: OBJECT },
     { type: 'BOOKMARK', resourceVersion: '40' },
+    { type: 'BOOKMARK', resourceVersion: '41', endsInitialEvents: true },
     { type: 'DELETED', object: OBJECT },
   ]);
   expect(urls()).toEqual([
