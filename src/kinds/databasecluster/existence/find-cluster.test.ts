@@ -332,8 +332,24 @@ describe('A cluster that has vanished is not mistaken for', () => {
     expect(bench.simulator.count('update')).toBe(0);
   });
 
-  it('one that was created elsewhere', async () => {
-    const bench = await vanished(await withTwins([{ id: 'one', region: 'us-east1' }], true));
+  it('either of two that appear when it is gone, though one of them is it, renamed', async () => {
+    const bench = await settled();
+    const { createdAt } = clusterNamed(bench.simulator, 'orders') ?? {};
+    bench.simulator.changeCluster('orders', { id: 'orders-x' });
+    bench.simulator.deployForeign({ id: 'other', version: '3.5.0' });
+    for (const cluster of bench.simulator.clusters()) Object.assign(cluster, { createdAt, rendered: undefined });
+    await list(bench);
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).toMatch(/there is "orders-x", "other", created at the same time/);
+    expect(bench.status().clusterID).toBe('orders');
+  });
+
+  it.each<Foreign>([
+    { id: 'one', region: 'us-east1' },
+    { id: 'one', provider: 'aws' },
+    { id: 'one', serverCount: 3 },
+  ])('one that is another one beyond doubt: %j', async (other) => {
+    const bench = await vanished(await withTwins([other], true));
     await bench.until('False ClusterMissing');
     expect(message(bench)).not.toContain('one"');
     await bench.pass();

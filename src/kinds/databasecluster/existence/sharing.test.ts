@@ -65,7 +65,7 @@ it.each<[string, string, object, readonly string[] | undefined, string | undefin
   ],
   ['without a server is another one', OLDER, { clusterID: 'other', endpoint: undefined }, [], undefined],
   ['in another place is another one', OLDER, { place: { ...PLACE, spaceID: 'else' } }, undefined, undefined],
-  ['of another time is another one', OLDER, { createdAt: '2026-11-20T08:00:00.124Z' }, undefined, undefined],
+  ['of another time is another one', OLDER, { createdAt: '2026-11-20T08:00:00.124Z' }, [], undefined],
 ])('A cluster that another object records, too, %s', (_what, creationTimestamp, status, shown, first) => {
   expect(sharedWithOther(creationTimestamp, status, shown)).toBe(first);
 });
