@@ -44,6 +44,21 @@ describe('a user that the server has, and does not show', () => {
     expect(bench.told).toEqual([]);
   });
 
+  it('is not given its password again if it shows a moment before it can sign in', async () => {
+    const bench = await readyUserBench({ dialect: 'document' });
+    await bench.cluster.clock.advance(61_000);
+    await bench.annotate('mooring.dev/reconcile-at', 'now');
+    const show = hide(bench);
+    await looks(bench, 16_000);
+    show();
+    const match = { operation: 'signIn', username: 'app' };
+    bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status: 401, times: 1 });
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown SettingPassword');
+    await bench.until('True LoginWorks');
+    expect(bench.told).toEqual([]);
+  });
+
   it('is not the fault of a password that the server was never given, as the Secret with the one that it has is gone', async () => {
     const bench = await readyUserBench({ dialect: 'document' });
     await bench.cluster.clock.advance(61_000);
