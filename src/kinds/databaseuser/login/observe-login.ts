@@ -99,7 +99,7 @@ async function tryLogin(
     isCreated: memory.creations.has(subject, at.identity),
     hasLostPassword: memory.creations.hasLostPassword(subject, at.identity, held),
     asVerified,
-    retriedInMs: untilRetried(work, known && works === 'none' && exists && asVerified),
+    retriedInMs: untilRetried(work, works === 'none' && exists && asVerified),
     content: secret === undefined ? 'asWanted' : contentOf(work, secret, noted),
     previous: await observePrevious(work, secret !== undefined),
     source,
