@@ -326,6 +326,8 @@ describe('a creation that the server refuses', () => {
     faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore', status: 400 });
     await bench.settle();
     expect(bench.ready()).toBe('False RefusedByServer');
+    // There is no previous password, and nobody chose this one.
+    expect(bench.condition()?.message).not.toMatch(/previous password|another one|the one in Secret/);
     expect(Object.keys(bench.secret() ?? {})).not.toContain('nextPassword');
     // Events of its own write of the Secret cause no other try.
     bench.takeCalls();

@@ -294,11 +294,16 @@ describe("a person's own password that the server refuses", () => {
     faults.add({ match: { operation: 'createUser' }, effect: 'errorBefore', status: 400 });
     await bench.settle();
     expect(bench.ready()).toBe('False RefusedByServer');
-    expect(bench.condition()?.message).toContain('change the one in Secret "mine"');
+    expect(bench.condition()?.message).toMatch(/If the password is .*refuses: change the one in Secret "mine"$/);
     faults.clear();
     await bench.putSecret('mine', { password: 'better' });
     await bench.settle();
     expect(bench.works('better')).toBe(true);
+    faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400 });
+    await bench.putSecret('mine', { password: 'refused again' });
+    await bench.settle();
+    expect(bench.ready()).toBe('False RefusedByServer');
+    expect(bench.condition()?.message).toMatch(/The previous password stays: change the one in Secret "mine"$/);
   });
 });
 

@@ -93,6 +93,7 @@ describe('a rotation that the server refuses', () => {
     for (let turn = 0; turn < 3; turn++) {
       for (let pass = 0; pass < 5; pass++) await bench.settle();
       expect(bench.ready()).toBe('False RefusedByServer');
+      expect(bench.condition()?.message).toMatch(/The previous password stays: another one is tried now and then$/);
       expect(bench.secret()).toMatchObject({ password });
       expect(bench.works(password)).toBe(true);
       expect(bench.status()).toMatchObject({ lastRotation, binding: { name: 'app-connection' } });
