@@ -287,6 +287,43 @@ test('loadKubeConnection() runs an exec plugin from the folder of the kubeconfig
   expect(await told(true, true)).toMatchObject({ spec: { cluster: { ...cluster, 'insecure-skip-tls-verify': true } } });
 });
 
+test('loadKubeConnection() gives an exec plugin its arguments and variables, and the authority even if that is in a file', async () => {
+  const user = {
+    exec: {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: './plugin',
+      args: ['login', '--quiet'],
+      env: [{ name: 'LOGIN_PROFILE', value: 'work' }],
+      interactiveMode: 'Never',
+      provideClusterInfo: true,
+    },
+  };
+  await withKubeconfig({ cluster: { 'certificate-authority': 'ca.crt' }, user }, async (path, folder) => {
+    await writeFile(join(folder, 'ca.crt'), 'CA');
+    const script = `#!/bin/sh\nprintf '%s\\n' "$LOGIN_PROFILE: $*" "$KUBERNETES_EXEC_INFO" > ${folder}/info\n${credential('abc')}\n`;
+    await writeFile(join(folder, 'plugin'), script, { mode: 0o700 });
+    await loadKubeConnection(virtualClock(), path);
+    const [given, info = ''] = (await readFile(join(folder, 'info'), 'utf8')).split('\n');
+    expect(given).toBe('work: login --quiet');
+    expect(JSON.parse(info)).toMatchObject({ spec: { cluster: { 'certificate-authority-data': base64('CA') } } });
+  });
+});
+
+test('loadKubeConnection() uses the context that a person names, and the kubeconfig even in a pod', async () => {
+  vi.stubEnv('KUBERNETES_SERVICE_HOST', '10.0.0.1');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await withKubeconfig({ currentContext: 'none' }, async (path) => {
+    vi.stubEnv('KUBECONFIG', path);
+    const connection = await loadKubeConnection(virtualClock(), undefined, { context: 'main' });
+    expect(connection).toMatchObject({ server: 'https://api.test:6443', inPod: false });
+    await expect(loadKubeConnection(virtualClock(), path, { context: 'mian' })).rejects.toThrow(
+      /^There is no context "mian": use one of main$/,
+    );
+    // The service account's files are not there.
+    await expect(loadKubeConnection(virtualClock(), undefined)).rejects.toThrow('serviceaccount');
+  });
+});
+
 test('loadKubeConnection() accepts a server by http, such as kubectl proxy', async () => {
   await withKubeconfig({ cluster: { server: 'http://127.0.0.1:8001/prefix/' } }, async (path) => {
     expect(await loadKubeConnection(virtualClock(), path)).toMatchObject({ server: 'http://127.0.0.1:8001/prefix' });
