@@ -42,13 +42,24 @@ test.each([
   if (reason !== undefined) expect(refusedWith(error)?.message).toContain(error.message);
 });
 
-test('tells() says whether a status has one of these fields, even if empty, or lacks what one is in', () => {
-  const fields = ['size', 'colors', 'lid.size', 'lids.size'];
-  expect(tells(answer({ colors: [] }), fields)).toBe(true);
-  expect(tells(answer({ lid: { size: 0 } }), fields)).toBe(true);
-  expect(tells(answer({ lids: [{}, { size: 0 }] }), fields)).toBe(true);
-  expect(tells(answer({ lid: {}, lids: [{}] }), fields)).toBe(false);
-  expect(tells(answer({ shape: 1 }), ['size', 'colors'])).toBe(false);
-  expect(tells(answer({ shape: 1 }), ['lid.size'])).toBe(true);
+test.each<[object, string[], boolean]>([
+  [{ colors: [] }, ['colors'], true],
+  [{ colors: null }, ['colors'], true],
+  [{ lid: { size: 0 } }, ['lid.size'], true],
+  [{ lids: [{}, { size: 0 }] }, ['lids.size'], true],
+  [{ lids: [{}, { lid: { size: 0 } }] }, ['lids.lid.size'], true],
+  [{ shape: 1 }, ['size', 'shape'], true],
+  [{ lid: {}, lids: [{}] }, ['size', 'lid.size', 'lids.size'], false],
+  [{ lids: [] }, ['lids.size'], false],
+  [{ lid: 1 }, ['lid.size'], false],
+  [{ lid: null }, ['lid.size'], false],
+  [{ lids: [{ lid: {} }] }, ['lids.lid.size'], false],
+  [{ shape: 1 }, ['size', 'colors'], false],
+  [{ shape: 1 }, ['lid.size'], true],
+])('tells() says whether %j has one of %j, even if empty, or lacks what one is in: %s', (status, fields, told) => {
+  expect(tells(answer(status), fields)).toBe(told);
+});
+
+test('tells() says no of an object without a status', () => {
   expect(tells({ metadata: { name: 'a', uid: 'u', resourceVersion: '1' } }, ['size'])).toBe(false);
 });
