@@ -112,7 +112,10 @@ test.each(['', '0', '-1', '101', '1.5', 'many'])('parseConfig() refuses %j worke
 test.each([
   ['--metrics-secure'],
   ['--metrics-cert-file=/tls.crt', '--metrics-key-file=/tls.key'],
+  ['--metrics-cert-file=/tls.crt'],
+  ['--metrics-key-file=/tls.key'],
   ['--metrics-secure', '--metrics-cert-file=/tls.crt'],
+  ['--metrics-secure', '--metrics-key-file=/tls.key'],
 ])('parseConfig() does not leave open whether /metrics is secured: %j %j', (...argv) => {
   expect(problemsOf(argv)).toEqual([expect.stringMatching(/--metrics-secure, .* go together: give all or none/)]);
 });

@@ -61,6 +61,9 @@ test('a server uses a renewed certificate without a restart, and keeps the old o
   expect(await look()).toEqual(['The certificate was renewed']);
   expect(await nameAt(server.address)).toBe('second');
   expect(await look()).toEqual([]);
+  // The same mistake, later, is another one.
+  write({ cert: FIRST.cert });
+  expect(await look()).toEqual([expect.stringMatching(/^The old certificate stays: .*tls\.crt/)]);
 
   await server.close();
   expect(clock.timers()).toBe(0);
