@@ -327,6 +327,14 @@ const stuck: readonly { name: string; user?: ReturnType<typeof aUser>; seen: Use
     reason: 'UserExists',
   },
   {
+    name: 'a user that somebody else made while a password was on the way that its person has changed since',
+    user: fresh.with(own),
+    seen: aServerSeen(
+      triedLogin({ ...onlyNext, exists: true, source: { is: 'own', version: '9', applied: false, coming: false } }),
+    ),
+    reason: 'UserExists',
+  },
+  {
     name: 'a user of a restored object, whose password is a different one',
     seen: aServerSeen(triedLogin({ ...refused, asVerified: false })),
     reason: 'UserExists',

@@ -29,7 +29,7 @@ export function decideLogin(subject: UserSubject, seen: UserSeen, login: TriedLo
     if (login.isNextForeign) return write();
     if (login.isUnsent && source.is === 'own' && !source.coming) return prepare();
     if (login.isAwaited) return awaited(subject, seen, login);
-    if (login.works === 'none' && !login.exists) return create('next');
+    if (!login.exists) return create('next');
     // The server made something else of it: the person who chose it, and now another one, need not wait for it.
     if (login.works === 'none' && mayTake && source.is === 'own' && !source.coming) return prepare({ instead: true });
     return login.works === 'current' || mayTake ? put('next') : exists(subject, seen, login);
