@@ -233,6 +233,15 @@ test('CloudClient.update() expects the new id in the answer to a rename', async 
   expect((await errorOf(client.update('orders', { storageSizeGB: 20 }))).kind).toBe('badAnswer');
 });
 
+test.each([
+  [{ storageSizeGB: 20 }, true],
+  [{ id: 'orders', storageSizeGB: 20 }, true],
+  [{ id: 'sales' }, false],
+])('CloudClient.update() with %j may be sent again after an answer that was lost: %s', async (change, retryable) => {
+  const { client } = aClient((_, count) => (count === 1 ? new HttpError('lost', 'reset') : { status: 404 }));
+  expect(await errorOf(client.update('orders', change))).toMatchObject({ effectUnknown: true, retryable });
+});
+
 test('CloudClient.update() asks for the cluster if the answer is empty', async () => {
   const { client, calls } = aClient((_, count) => (count === 1 ? { status: 204 } : { status: 200, body: running }));
   expect(await client.update('orders', { storageSizeGB: 20 })).toMatchObject({ id: 'orders', status: 'running' });

@@ -112,12 +112,12 @@ export class Credentials {
     throw (least && refused.get(least)) ?? this.#forbidden(operation);
   }
 
-  /** The credentials that may serve; the one that did last is first. */
+  /** The credentials that may serve, in turn; the one that did last comes first as well. */
   #candidates(operation: CloudOperation): readonly Holder[] {
     const least = LEVELS.indexOf(operation.level);
     const sufficient = this.#holders.filter((holder) => LEVELS.indexOf(holder.level) >= least);
     const worked = this.#worked.get(operation.level);
-    return worked === undefined ? sufficient : [worked, ...sufficient.filter((holder) => holder !== worked)];
+    return worked === undefined ? sufficient : [worked, ...sufficient];
   }
 
   async #callAs<T>(
