@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { manualClock, noChance } from '../../test/support/clock.ts';
 import { aClient, errorOf, tokenOf } from '../../test/support/cloud.ts';
 import { scriptedTransport } from '../../test/support/http.ts';
+import { HttpError } from '../base/transport.ts';
 import { CloudClient } from './client.ts';
 
 const running = { id: 'orders', status: 'running', createdAt: 1 };
@@ -149,6 +150,7 @@ test('CloudClient treats a refusal of new tokens as temporary at first, without 
   works = true;
   await client.suspend('orders');
   works = false;
+  clock.advance(60_000);
   expect(await errorOf(client.suspend('orders'))).toMatchObject(passing);
   clock.advance(130_000);
   expect(await errorOf(client.suspend('orders'))).toMatchObject({ kind: 'unauthorized', status: 401 });
@@ -164,6 +166,18 @@ test.each([403, 409])('CloudClient takes an answer %i as proof that its access t
   await errorOf(client.suspend('orders'));
   status = 401;
   expect(await errorOf(client.suspend('orders'))).toMatchObject({ kind: 'unavailable', status: 401 });
+});
+
+test('CloudClient takes a call without an answer as no proof that its access token is valid', async () => {
+  let answer: { readonly status: number } | HttpError = { status: 401 };
+  const clock = manualClock();
+  const { client } = aClient(() => answer, ['write'], { clock });
+  expect(await errorOf(client.suspend('orders'))).toMatchObject({ kind: 'unavailable' });
+  clock.advance(130_000);
+  answer = new HttpError('lost', 'reset');
+  await errorOf(client.suspend('orders'));
+  answer = { status: 401 };
+  expect(await errorOf(client.suspend('orders'))).toMatchObject({ kind: 'unauthorized', status: 401 });
 });
 
 /** A cloud where each exchange of an API token ends the access token from the exchange before. */
