@@ -237,6 +237,19 @@ test.each([404, 500, 503])(
   },
 );
 
+test.each([400, 401, 403])(
+  'CloudClient uses the next credential if the exchange of one is refused (%d)',
+  async (status) => {
+    const transport = scriptedTransport((sent) => {
+      if (!sent.url.endsWith('/auth')) return { status: 200, body: running };
+      return String(tokenOf(sent)).startsWith('Basic read-id:') ? { status } : { status: 200, body: 'good' };
+    });
+    const { client } = aClient(() => ({ status: 200 }), ['read', 'admin'], { transport });
+    expect(await client.get('orders')).toMatchObject({ id: 'orders' });
+    expect(transport.requests.map(tokenOf).at(-1)).toBe('Bearer good');
+  },
+);
+
 test('CloudClient names all levels that a refused API token is for', async () => {
   const transport = scriptedTransport(() => ({ status: 400 }));
   const credentials = LEVELS.map((level) => ({ level, clientID: 'same', clientSecret: 'canary-secret' }));
