@@ -251,6 +251,30 @@ describe('observeSpace()', () => {
     expect((await observe()).cloud?.refused).toEqual([]);
   });
 
+  it('connects again when the spec has changed', async () => {
+    const { world, observe } = await bench();
+    await observe();
+    const { metadata } = aSpace().subject;
+    const changed = aSpace()
+      .with({ verifyInterval: '1h' })
+      .but({ metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 } });
+    await observe(changed);
+    expect(world.connections.get('shop/production')?.verifyIntervalMs).toBe(3_600_000);
+  });
+
+  it('reads an API token and the factory login under the keys that the spec names', async () => {
+    const { put, observe, world } = await bench();
+    await put('token', { id: 'admin-id', secret: 'admin-secret-0123456789' });
+    await put('login', { user: 'admin', word: 'password' });
+    const space = aSpace().with({
+      apiTokens: [{ level: 'admin', secretRef: { name: 'token', clientIDKey: 'id', clientSecretKey: 'secret' } }],
+      defaultCredentialsSecretRef: { name: 'login', usernameKey: 'user', passwordKey: 'word' },
+    });
+    expect((await observe(space)).cloud).toMatchObject({ refused: [], exchanged: true });
+    const factoryLogin = { username: 'admin', password: 'password' };
+    expect(world.connections.get('shop/production')).toMatchObject({ factoryLogin });
+  });
+
   it('tries a refused token again when its Secret is written again, as the cloud may accept it by now', async () => {
     const { clock, simulator, put, observe } = await bench();
     const right = { clientID: 'admin-id', clientSecret: 'admin-secret-0123456789' };
@@ -442,7 +466,10 @@ describe('observeSpace()', () => {
     const { world, kube, observe } = await bench({ neededBy: () => ['shop/orders'] });
     await world.secrets.keep('shop', 'cloud-admin', 'example.com/other', true);
     kube.remove(SECRETS, { namespace: 'shop', name: 'cloud-admin' });
-    expect((await observe()).freeSecrets).toEqual(['cloud-read', 'cloud-write', 'factory-login']);
+    expect(await observe()).toMatchObject({
+      freeSecrets: ['cloud-read', 'cloud-write', 'factory-login'],
+      leavingSecrets: ['cloud-admin'],
+    });
   });
 });
 

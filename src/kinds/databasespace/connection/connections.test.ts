@@ -300,16 +300,42 @@ describe('SpaceConnections', () => {
     await of('a/one').poller.refresh();
     await clock.advance(60_000);
     expect(simulator.count('list')).toBeGreaterThan(5);
+    connections.disconnect('b/two');
+    await clock.advance(60_000);
+    const before = simulator.count('list');
+    await clock.advance(180_000);
+    expect(simulator.count('list') - before).toBeLessThanOrEqual(4);
   });
 
-  it('make a new List for other tokens', async () => {
-    const { connections, spec, of } = bench();
+  it('know since when Lists have failed, until one succeeds', async () => {
+    const { simulator, clock, of } = await listed();
+    const { poller, failingSinceMs } = of('a/one');
+    expect(failingSinceMs()).toBeUndefined();
+    const outage = simulator.faults.add({ effect: 'outage' });
+    await poller.refresh();
+    const sinceMs = clock.now();
+    expect(failingSinceMs()).toBe(sinceMs);
+    await clock.advance(30_000);
+    await poller.refresh();
+    expect(failingSinceMs()).toBe(sinceMs);
+    simulator.faults.remove(outage);
+    await clock.advance(60_000);
+    await poller.refresh();
+    expect(failingSinceMs()).toBeUndefined();
+  });
+
+  it('make a new List for other tokens, and end the one before', async () => {
+    const { connections, spec, of, simulator, clock } = bench();
     expect(connections.connect('a/one', spec(), TOKENS, LOGIN, '1')).toBe(true);
     const { poller } = of('a/one');
+    await poller.refresh();
     expect(connections.connect('a/one', spec(), TOKENS, LOGIN, '1')).toBe(false);
     expect(of('a/one').poller).toBe(poller);
     expect(connections.connect('a/one', spec(), OTHER_TOKENS, LOGIN, '1')).toBe(true);
     expect(of('a/one').poller).not.toBe(poller);
+    const before = simulator.count('list');
+    await clock.advance(120_000);
+    expect(simulator.count('list')).toBe(before);
   });
 
   it('share what 429s teach among the spaces of a team, and with no other team', async () => {

@@ -36,6 +36,7 @@ describe('refusalOfTemplate()', () => {
     ['https://10.0.0.5/{host}/{port}', { ...none, allowedNetworks: ['10.0.0.0/8'] }],
     ['https://10.0.0.5/{host}/{port}', listed],
     ['https://{host}.proxy.test', listed],
+    ['http://gateway.test/{host}', { ...listed, allowHTTP: true }],
   ])('lets %s pass, which may work', (template, policy) => {
     expect(refusalOfTemplate(template, policy)).toBeUndefined();
   });

@@ -48,7 +48,6 @@ export function addressMeant(named: string, shown: readonly string[]): string | 
   const bare = withoutScheme(named);
   const meant = splitAddress(bare);
   if (meant === undefined) return undefined;
-  if (shown.includes(bare)) return bare;
   const there = shown.filter((each) => splitAddress(each)?.host.toLowerCase() === meant.host.toLowerCase());
   const exact = there.find((each) => splitAddress(each)?.port === meant.port);
   return exact ?? (there.length === 1 ? there[0] : bare);
