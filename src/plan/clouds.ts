@@ -270,26 +270,42 @@ function wordOf(word: string): ClusterStatus {
 
 /** Sends requests to the copy of what they name: a base URL, or a URL that a space makes from a server's address. */
 function routed(simulators: readonly (readonly [string, Simulator])[], spaces: readonly PlannedSpace[]): HttpTransport {
+  const clouds = simulators.map(([baseURL, simulator]) => {
+    const templates = new Set(spaces.filter((space) => cloudOf(space) === baseURL).map(({ spec }) => spec.serverURL));
+    return { baseURL, simulator, addresses: addressesIn(simulator, templates) };
+  });
   return (request) => {
     const href = new URL(request.url).href;
-    for (const [baseURL, simulator] of simulators) {
+    for (const { baseURL, simulator, addresses } of clouds) {
       if (href.startsWith(`${baseURL}/`))
         return simulator.transport({ ...request, url: simulator.baseURL + href.slice(baseURL.length) });
-      const templates = new Set(spaces.filter((space) => cloudOf(space) === baseURL).map(({ spec }) => spec.serverURL));
-      for (const cluster of simulator.clusters()) {
-        for (const { address } of cluster.servers) {
-          for (const template of templates) {
-            const server = serverURL(template, address);
-            if (request.url.startsWith(`${server}/`))
-              return simulator.transport({ ...request, url: `https://${address}${request.url.slice(server.length)}` });
-          }
-        }
+      const server = beginningsOf(request.url).find((url) => addresses.has(url));
+      if (server !== undefined) {
+        const url = `https://${addresses.get(server)}${request.url.slice(server.length)}`;
+        return simulator.transport({ ...request, url });
       }
     }
     return Promise.reject(
       new HttpError('unreachable', `this plan does not know what is at ${new URL(request.url).origin}`),
     );
   };
+}
+
+/** The addresses of all servers, also of those yet to come, by the URLs that the templates make from them. */
+function addressesIn(simulator: Simulator, templates: ReadonlySet<string>): ReadonlyMap<string, string> {
+  const addresses = new Map<string, string>();
+  const add = ({ servers }: { readonly servers: readonly { readonly address: string }[] }) => {
+    for (const { address } of servers)
+      for (const template of templates) addresses.set(serverURL(template, address), address);
+  };
+  for (const cluster of simulator.clusters()) add(cluster);
+  simulator.onChange((cluster) => cluster && add(cluster));
+  return addresses;
+}
+
+/** What is before each slash of the URL. */
+function beginningsOf(url: string): readonly string[] {
+  return [...url.matchAll(/\//g)].map(({ index }) => url.slice(0, index));
 }
 
 /** The address of its cloud, in a canonical form. */
