@@ -10,7 +10,15 @@ import type { SavedCluster } from '../simulator/saved-state.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
 import { hashPassword } from '../simulator/server/state.ts';
 import { createSimulator, createTeam, DEFAULT_VERSIONS } from '../simulator/simulator.ts';
-import { ADMIN_USERNAME, type Admin, type Contents, contentsOf, ownerOf } from './contents.ts';
+import {
+  ADMIN_USERNAME,
+  type Admin,
+  type Contents,
+  contentsOf,
+  type Dependents,
+  dependentsIn,
+  ownerOf,
+} from './contents.ts';
 import {
   clustersOf,
   type PlannedCluster,
@@ -67,11 +75,22 @@ interface Given {
   readonly schemas: CopiedSchemas;
 }
 
+/** With the objects by what they refer to. */
+interface Read extends Given {
+  readonly clusters: ReadonlyMap<ObjectKey, readonly PlannedCluster[]>;
+  readonly dependents: Dependents;
+}
+
 export function copyClouds(given: Given, clock: Clock): Clouds {
   const spaces = spacesOf(given.objects);
+  const read = {
+    ...given,
+    clusters: Map.groupBy(clustersOf(given.objects), ({ spec, metadata }) => referred(spec.spaceRef, metadata)),
+    dependents: dependentsIn(given.objects),
+  };
   const servers = new Map<ObjectKey, CopiedServer>();
   const simulators = [...Map.groupBy(spaces, cloudOf)].map(
-    ([baseURL, sharing]) => [baseURL, simulatorFor(sharing, given, servers, clock)] as const,
+    ([baseURL, sharing]) => [baseURL, simulatorFor(sharing, read, servers, clock)] as const,
   );
   const bySpace = new Map(spaces.map((space) => [space.object.key, space]));
   return {
@@ -97,7 +116,7 @@ export function copyClouds(given: Given, clock: Clock): Clouds {
 /** Adds the contents of the servers to `servers`. */
 function simulatorFor(
   spaces: readonly PlannedSpace[],
-  given: Given,
+  read: Read,
   servers: Map<ObjectKey, CopiedServer>,
   clock: Clock,
 ): Simulator {
@@ -114,7 +133,7 @@ function simulatorFor(
   const versions = spaces.flatMap(({ status }) => status.availableVersions ?? []);
   const clusters = new Map<string, SavedCluster>();
   for (const space of spaces) {
-    for (const cluster of clustersIn(space, given, servers, clock.now())) {
+    for (const cluster of clustersIn(space, spaces, read, servers, clock.now())) {
       clusters.set([cluster.teamID, cluster.spaceID, cluster.id].join('/'), cluster);
     }
   }
@@ -159,19 +178,19 @@ function tokenSecretsOf({ metadata, next }: PlannedSpace): readonly ObjectKey[] 
 
 function clustersIn(
   space: PlannedSpace,
-  { objects, listed, secrets, schemas }: Given,
+  ofCloud: readonly PlannedSpace[],
+  { listed, clusters, dependents, secrets, schemas }: Read,
   servers: Map<ObjectKey, CopiedServer>,
   nowMs: number,
 ): readonly SavedCluster[] {
   // Several DatabaseSpaces may stand for one space of the cloud.
   const place = placeOf(space.spec);
-  const same = spacesOf(objects).filter(({ spec }) => isSamePlace(placeOf(spec), place));
-  const keys = new Set(same.map(({ object }) => object.key));
-  const ofSpace = clustersOf(objects).filter(({ spec, metadata }) => keys.has(referred(spec.spaceRef, metadata)));
+  const same = ofCloud.filter(({ spec }) => isSamePlace(placeOf(spec), place));
+  const ofSpace = same.flatMap(({ object }) => clusters.get(object.key) ?? []);
   const found = listed.get(space.object.key) ?? [...ofSpace.flatMap(asSeen), ...unmanagedIn(space)];
   return found.map((cluster) => {
     const owner = ownerOf(cluster, ofSpace);
-    const contents = owner === undefined ? EMPTY : contentsOf(cluster, owner, objects, secrets);
+    const contents = owner === undefined ? EMPTY : contentsOf(cluster, owner, dependents, secrets);
     const login = ADMIN_LOGINS[contents.admin];
     if (owner !== undefined) {
       servers.set(owner.object.key, { ...contents, clusterID: cluster.id, space });

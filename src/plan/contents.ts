@@ -9,6 +9,7 @@ import { type ObjectKey, objectKey } from '../kube/object.ts';
 import {
   databasesOf,
   type PlannedCluster,
+  type PlannedDatabase,
   type PlannedObject,
   type PlannedUser,
   securedIn,
@@ -48,10 +49,23 @@ function wouldTakeOver({ object, metadata, next, status }: PlannedCluster, clust
   return isAccepted(object.wanted?.metadata ?? {}, identityOf(cluster));
 }
 
+/** The users and databases of each DatabaseCluster. */
+export interface Dependents {
+  readonly users: ReadonlyMap<ObjectKey, readonly PlannedUser[]>;
+  readonly databases: ReadonlyMap<ObjectKey, readonly PlannedDatabase[]>;
+}
+
+export function dependentsIn(objects: readonly PlannedObject[]): Dependents {
+  return {
+    users: Map.groupBy(usersOf(objects), clusterKeyOf),
+    databases: Map.groupBy(databasesOf(objects), clusterKeyOf),
+  };
+}
+
 export function contentsOf(
   cluster: Cluster,
   owner: PlannedCluster,
-  objects: readonly PlannedObject[],
+  dependents: Dependents,
   secrets: SeenSecrets,
 ): Contents {
   const { status } = owner;
@@ -59,9 +73,8 @@ export function contentsOf(
   const identity = isHeld ? status.createdAt : identityOf(cluster);
   // Those that were on an earlier cluster in this one's place are not here.
   const isHere = (was: string | undefined) => (was ?? identity) === identity;
-  const on = (each: Parameters<typeof clusterKeyOf>[0]) => clusterKeyOf(each) === owner.object.key;
-  const users = usersOf(objects).filter(on);
-  const databases = databasesOf(objects).filter(on);
+  const users = dependents.users.get(owner.object.key) ?? [];
+  const databases = dependents.databases.get(owner.object.key) ?? [];
   const usersHere = users.filter(({ status: { username, connection } }) => username && isHere(connection?.cluster));
   const databasesHere = databases.filter(({ status: { name, cluster: was } }) => name && isHere(was));
   const ours = {
@@ -95,7 +108,7 @@ export function contentsOf(
 function withOthers(
   ours: Pick<Contents, 'users' | 'databases'>,
   users: readonly PlannedUser[],
-  databases: ReturnType<typeof databasesOf>,
+  databases: readonly PlannedDatabase[],
 ): Pick<Contents, 'users' | 'databases'> {
   const names = users.filter((each) => reasonOf(each) === USER_EXISTS).map(usernameOf);
   const there = new Set(ours.databases.map(({ name }) => name));
@@ -108,9 +121,7 @@ function withOthers(
   };
 }
 
-function reasonOf({
-  status: { conditions },
-}: PlannedUser | ReturnType<typeof databasesOf>[number]): string | undefined {
+function reasonOf({ status: { conditions } }: PlannedUser | PlannedDatabase): string | undefined {
   return findStatusCondition(conditions, 'Ready')?.reason;
 }
 

@@ -41,6 +41,7 @@ export const databasesOf = typed(databaseDefinition);
 export type PlannedSpace = ReturnType<typeof spacesOf>[number];
 export type PlannedCluster = ReturnType<typeof clustersOf>[number];
 export type PlannedUser = ReturnType<typeof usersOf>[number];
+export type PlannedDatabase = ReturnType<typeof databasesOf>[number];
 
 /** The name of the Secret with the cluster's own login; undefined: the cluster only has the login that it came with. */
 export function securedIn({ metadata, spec, status }: PlannedCluster): string | undefined {

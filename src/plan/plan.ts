@@ -103,7 +103,8 @@ function planOf(objects: readonly PlannedObject[], kube: FakeKube, told: readonl
   const meant = told.filter(({ kind, key }) => kind !== databaseSpaceDefinition.kind && names.has(nodeName(kind, key)));
   const made = new Set(meant.filter(({ step }) => isMaking(step)).map(({ kind, key }) => nodeName(kind, key)));
   const used = new Set(objects.filter(mayBeUsed).map(nameOfPlanned));
-  const failing = new Set(objects.filter((planned) => isFailing(planned, kube)).map(nameOfPlanned));
+  const found = foundIn(kube);
+  const failing = new Set([...found].filter(([, object]) => isFailing(object)).map(([name]) => name));
   const steps = oncePerTry(
     meant.map(({ kind, key, description, step }) => {
       const name = nodeName(kind, key);
@@ -111,8 +112,12 @@ function planOf(objects: readonly PlannedObject[], kube: FakeKube, told: readonl
     }),
     failing,
   );
-  const outcomes = objects.map((planned) => outcomeOf(planned, kube, steps));
-  return { outcomes: inOrder(outcomes, [...new Set(steps.map(({ name }) => name))]), steps };
+  const stepsOf = Map.groupBy(steps, ({ name }) => name);
+  const outcomes = objects.map((planned) => {
+    const name = nameOfPlanned(planned);
+    return outcomeOf(planned, found.get(name), stepsOf.get(name) ?? [], steps);
+  });
+  return { outcomes: inOrder(outcomes, [...stepsOf.keys()]), steps };
 }
 
 /** How many levels of objects an object depends on, by kind. */
@@ -130,7 +135,8 @@ function inOrder(outcomes: readonly Outcome[], begun: readonly NodeName[]): read
     const depth = DEPTH[splitNode(name).kind] ?? 0;
     return change === 'delete' ? 2 * DEEPEST + 1 - depth : depth;
   };
-  const turn = ({ name }: Outcome) => (begun.includes(name) ? begun.indexOf(name) : begun.length);
+  const turns = new Map(begun.map((name, index) => [name, index]));
+  const turn = ({ name }: Outcome) => turns.get(name) ?? begun.length;
   return outcomes.toSorted((a, b) => rank(a) - rank(b) || turn(a) - turn(b) || (a.name < b.name ? -1 : 1));
 }
 
@@ -148,13 +154,17 @@ function oncePerTry(steps: readonly NamedStep[], failing: ReadonlySet<NodeName>)
 }
 
 /** Reports whether the last thing tried for the object failed. */
-function isFailing(planned: PlannedObject, kube: FakeKube): boolean {
-  const status = foundIn(kube, planned)?.status;
+function isFailing({ status }: AnyObject): boolean {
   return isRecord(status) && isRecord(status['lastError']);
 }
 
-function foundIn(kube: FakeKube, { definition, key }: PlannedObject): AnyObject | undefined {
-  return kube.all(resourceOf(definition)).find(({ metadata }) => keyOf({ metadata }) === key);
+/** The objects as the operator left them. */
+function foundIn(kube: FakeKube): ReadonlyMap<NodeName, AnyObject> {
+  return new Map(
+    definitions.flatMap((definition) =>
+      kube.all(resourceOf(definition)).map((object) => [nodeName(definition.kind, keyOf(object)), object] as const),
+    ),
+  );
 }
 
 function nameOfPlanned({ definition, key }: PlannedObject): NodeName {
@@ -168,11 +178,16 @@ function mayBeUsed({ live, wanted }: PlannedObject): boolean {
   return mayAdopt || (isRecord(status) && 'lastRotation' in status);
 }
 
-function outcomeOf(planned: PlannedObject, kube: FakeKube, steps: Plan['steps']): Outcome {
+/** `tried`: the steps for the object; `steps`: those for all objects. */
+function outcomeOf(
+  planned: PlannedObject,
+  found: AnyObject | undefined,
+  tried: Plan['steps'],
+  steps: Plan['steps'],
+): Outcome {
   const { definition, live, wanted } = planned;
   const name = nameOfPlanned(planned);
-  const found = foundIn(kube, planned);
-  const own = steps.filter((step) => step.name === name).map(({ name: _, ...step }) => step);
+  const own = tried.map(({ name: _, ...step }) => step);
   const stays = found === undefined && wanted === undefined ? staysOf(planned, steps) : undefined;
   const later = found !== undefined && wanted === undefined ? laterOf(planned, own) : undefined;
   const fields = live !== undefined && wanted !== undefined ? changesOf(live.spec, wanted.spec) : [];
