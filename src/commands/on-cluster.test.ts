@@ -158,6 +158,18 @@ test('A command acts as whom --as and --as-group name, and suggests commands tha
   expect(stderr).toContain(' --as jane --as-group dev --as-group ops');
 });
 
+test.each(['as', 'as-group'])('A command names --%s if no header can hold its value', async (flag) => {
+  expect(await run(['--as=jane', `--${flag}=jane\nsmith`])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(
+      new RegExp(
+        `^--${flag} cannot be "jane\\\\nsmith": leave out the end of the line, and other control characters\n`,
+      ),
+    ),
+  });
+});
+
 test('A command names whom it acts as in UTF-8, as kubectl does', async () => {
   const { server, headers } = await anEmptyServer();
   await run(['--as=jürgen', '--as-group=日本'], { server });

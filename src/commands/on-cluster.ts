@@ -7,6 +7,7 @@ import { createUndiciTransport } from '../http/undici-transport.ts';
 import { isBusy, KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import { defaultKubeconfig, loadKubeConnection, NoKubeconfigError } from '../kube/connection/config.ts';
+import { isHeaderText } from '../kube/connection/impersonation.ts';
 import {
   type Arguments,
   CONNECTION_FLAGS,
@@ -113,6 +114,7 @@ async function connected(
   const given = (flag: keyof typeof CONNECTION_FLAGS) => args.text(flag) || undefined;
   const as = given('as');
   const groups = args.texts('as-group');
+  refuseControls({ as: as === undefined ? [] : [as], 'as-group': groups });
   const impersonation = {
     ...(as === undefined ? {} : { as }),
     ...(groups.length === 0 ? {} : { 'as-groups': groups }),
@@ -122,7 +124,9 @@ async function connected(
   const connection = await loadKubeConnection(systemClock, kubeconfig, {
     context: given('context'),
     impersonation,
-    tell: io.stderr,
+    tell: (text) => {
+      if (on.screen?.say(text) !== true) io.stderr(text);
+    },
   });
   const transport = createUndiciTransport({ ...connection.tls, connections: 16 });
   try {
@@ -138,6 +142,17 @@ async function connected(
     return await run({ ...on, api, reach, namespace: given('namespace') ?? connection.namespace });
   } finally {
     await transport.close();
+  }
+}
+
+/** Throws UsageError if the value of one of these flags cannot be sent to the API server. */
+function refuseControls(values: Readonly<Record<string, readonly string[]>>): void {
+  for (const [flag, texts] of Object.entries(values)) {
+    const wrong = texts.find((text) => !isHeaderText(text));
+    if (wrong !== undefined)
+      throw new UsageError(
+        `--${flag} cannot be ${JSON.stringify(wrong)}: leave out the end of the line, and other control characters`,
+      );
   }
 }
 

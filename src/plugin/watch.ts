@@ -18,7 +18,7 @@ export interface WatchTools {
   readonly signal: AbortSignal;
   readonly stdout: (text: string) => void;
   /** The window that a person looks at; undefined: there is none, and texts follow each other. */
-  readonly screen: Screen | undefined;
+  readonly screen: Pick<Screen, 'draw'> | undefined;
 }
 
 const WATCH_MS = 2_000;

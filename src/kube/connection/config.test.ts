@@ -163,6 +163,28 @@ test('loadKubeConnection() acts as whom the kubeconfig says, or as whom a person
   });
 });
 
+test('loadKubeConnection() acts as whom the kubeconfig says by the time when a login is refused', async () => {
+  await withKubeconfig({ user: { token: 'first', as: 'jane' } }, async (path) => {
+    const { authorize } = await loadKubeConnection(virtualClock(), path);
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace('first', 'second').replace('jane', 'john'));
+    expect(await authorize(true)).toEqual({ authorization: 'Bearer second', 'impersonate-user': 'john' });
+    await writeFile(path, text.replace('"as":', '"as-uid":'));
+    await expect(authorize(true)).rejects.toThrow('no user, to act as');
+  });
+});
+
+test('loadKubeConnection() takes an extra field without values for none, as kubectl does', async () => {
+  const user = { token: 'abc', as: 'jane', 'as-user-extra': { a: null, b: [], c: ['d'] } };
+  await withKubeconfig({ user }, async (path) => {
+    expect(await (await loadKubeConnection(virtualClock(), path)).authorize(false)).toEqual({
+      authorization: 'Bearer abc',
+      'impersonate-user': 'jane',
+      'impersonate-extra-c': ['d'],
+    });
+  });
+});
+
 test('loadKubeConnection() acts as nobody else than the kubeconfig says', async () => {
   await withKubeconfig({ user: { 'as-groups': ['dev'] } }, async (path) => {
     await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow('no user, to act as: name one with --as');
@@ -170,6 +192,11 @@ test('loadKubeConnection() acts as nobody else than the kubeconfig says', async 
   await withKubeconfig({ user: { as: 'jane', 'as-groups': 'dev' } }, async (path) => {
     await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
       `Kubeconfig ${path} cannot be read: users.0.user.as-groups: Invalid input: expected array, received string`,
+    );
+  });
+  await withKubeconfig({ user: { as: 'jane\n' } }, async (path) => {
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
+      `Kubeconfig ${path} cannot be read: users.0.user.as: Invalid input: control characters, such as the end of a line`,
     );
   });
 });
@@ -251,10 +278,41 @@ test('loadKubeConnection() passes on at once what an exec plugin says to a perso
     await script(`echo 'open https://login.test and enter ABC' >&2\nread answer < ${path}.fifo\n${credential('abc')}`);
     execFileSync('mkfifo', [`${path}.fifo`]);
     const told = Promise.withResolvers<string>();
-    const connection = loadKubeConnection(virtualClock(), path, { tell: told.resolve });
+    const connection = loadKubeConnection(virtualClock(), path, { tell: (text) => text && told.resolve(text) });
     expect(await told.promise).toBe('open https://login.test and enter ABC\n');
     await writeFile(`${path}.fifo`, 'done\n');
     expect(await (await connection).authorize(false)).toEqual({ authorization: 'Bearer abc' });
+  });
+});
+
+test('loadKubeConnection() does not repeat what an exec plugin has told a person', async () => {
+  await withPlugin(async (path, script) => {
+    await script('echo "no session, log in" >&2; exit 1');
+    let told = '';
+    const tell = (text: string) => {
+      told += text;
+    };
+    await expect(loadKubeConnection(virtualClock(), path, { tell })).rejects.toThrow(
+      /^Cannot get a login as the kubeconfig says: the exec plugin failed, as it says above$/,
+    );
+    expect(told).toBe('no session, log in\n');
+    await script('exit 1');
+    await expect(loadKubeConnection(virtualClock(), path, { tell })).rejects.toThrow('failed, and said nothing');
+  });
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: '/no/plugin', interactiveMode: 'Never' };
+  await withKubeconfig({ user: { exec } }, async (path) => {
+    await expect(loadKubeConnection(virtualClock(), path, { tell: () => {} })).rejects.toThrow('/no/plugin ENOENT');
+  });
+});
+
+test('loadKubeConnection() tells when what an exec plugin says is over: it gave a login, or is asked again', async () => {
+  await withPlugin(async (path, script) => {
+    const told: string[] = [];
+    await script(`echo first >&2\n${credential('abc')}`);
+    const { authorize } = await loadKubeConnection(virtualClock(), path, { tell: (text) => told.push(text) });
+    await script('echo second >&2; exit 1');
+    await authorize(true).catch(() => {});
+    expect(told).toEqual(['', 'first\n', '', '', 'second\n']);
   });
 });
 

@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import { proxyFor } from '../../http/proxy.ts';
 import type { KubeConnection } from './connection.ts';
-import { actingAs, type Impersonation } from './impersonation.ts';
+import { actingAs, headersFor, type Impersonation } from './impersonation.ts';
 import { loadPodConnection, renewed } from './in-pod.ts';
 import type { Kubeconfig } from './kubeconfig.ts';
 
@@ -21,7 +21,10 @@ export interface Overrides {
   readonly context?: string | undefined;
   /** Its fields come before those of the kubeconfig's user. */
   readonly impersonation?: Impersonation;
-  /** Called at once with what an exec plugin says to a person, such as where to log in. Default: it is said only if the plugin fails. */
+  /**
+   * Called at once with what an exec plugin says to a person, such as where to log in, and with nothing when that is over: when another
+   * one begins, or it has given a login. Default: it is said only if the plugin fails.
+   */
   readonly tell?: (text: string) => void;
 }
 
@@ -35,49 +38,61 @@ export async function loadKubeConnection(
   overrides: Overrides = {},
 ): Promise<KubeConnection> {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
-  if (kubeconfig === undefined && overrides.context === undefined && host !== undefined)
-    return actingAs(await loadPodConnection(clock, host, port), overrides.impersonation ?? {});
-  return loadFileConnection(clock, kubeconfig, overrides);
+  const isInPod = kubeconfig === undefined && overrides.context === undefined && host !== undefined;
+  const connection = isInPod
+    ? await loadPodConnection(clock, host, port)
+    : await loadFileConnection(clock, kubeconfig, overrides);
+  return actingAs(connection, overrides.impersonation ?? {});
 }
 
+/** Acts as whom the kubeconfig says. */
 async function loadFileConnection(
   clock: Clock,
   kubeconfig: string | undefined,
-  { context, impersonation, tell }: Overrides,
+  { context, tell }: Pick<Overrides, 'context' | 'tell'>,
 ): Promise<KubeConnection> {
   // Loaded only if a kubeconfig is used: it takes half a second and some 55 MB.
   const { readKubeconfig, tellPlugin } = await import('./kubeconfig.ts');
   const source = kubeconfig ?? defaultKubeconfig(process.env);
   if (source === undefined) throw new Error('There is no kubeconfig: set KUBECONFIG, or name one with --kubeconfig');
+  let told = '';
+  const record = (text: string) => {
+    told = text === '' ? '' : told + text;
+    tell?.(text);
+  };
   const load = () => {
-    const read = readKubeconfig(filesOf(source), tell);
+    const read = readKubeconfig(filesOf(source), tell && record);
     choose(read, context);
     tellPlugin(read.config);
     return read;
   };
-  const first = load();
-  let { config, tokenFiles } = first;
+  let { config, tokenFiles, impersonations } = load();
   const cluster = currentCluster(config, source);
   const server = serverOf(cluster.server, source);
   const proxy = proxyFor(server, cluster.proxyUrl, process.env);
+  const currentUser = () => config.getCurrentUser()?.name ?? '';
   const readOptions = async (refused = false) => {
     // A login that was refused may still be in the library's cache, which knows nothing of refusals.
-    if (refused) ({ config, tokenFiles } = load());
+    if (refused) ({ config, tokenFiles, impersonations } = load());
     const options: https.RequestOptions = {};
-    await config.applyToHTTPSOptions(options).catch(loginError);
-    const tokenFile = tokenFiles.get(config.getCurrentUser()?.name ?? '');
+    await config.applyToHTTPSOptions(options).catch((error) => loginError(error, told));
+    const tokenFile = tokenFiles.get(currentUser());
     if (tokenFile === undefined) return options;
-    const token = await readFile(tokenFile, 'utf8').catch(loginError);
+    const token = await readFile(tokenFile, 'utf8').catch((error) => loginError(error, ''));
     return { ...options, headers: { ...options.headers, Authorization: `Bearer ${token.trim()}` } };
   };
+  const headersOf = (options: https.RequestOptions) => ({
+    ...toHeaders(options),
+    ...headersFor(impersonations.get(currentUser()) ?? {}),
+  });
   const initial = await readOptions();
   let [ca, cert, key] = [toPem(initial.ca), toPem(initial.cert), toPem(initial.key)];
   const readLogin = async (refused: boolean) => {
     const options = await readOptions(refused);
     [ca, cert, key] = [toPem(options.ca), toPem(options.cert), toPem(options.key)];
-    return toHeaders(options);
+    return headersOf(options);
   };
-  const connection: KubeConnection = {
+  return {
     server,
     inPod: false,
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
@@ -89,10 +104,8 @@ async function loadFileConnection(
       insecureSkipVerify: initial.rejectUnauthorized === false,
       proxy,
     },
-    authorize: renewed(clock, toHeaders(initial), readLogin),
+    authorize: renewed(clock, headersOf(initial), readLogin),
   };
-  const user = config.getCurrentUser()?.name ?? '';
-  return actingAs(connection, { ...first.impersonations.get(user), ...impersonation });
 }
 
 /** Makes the context the current one, if it is named. Throws if there is none. */
@@ -149,13 +162,17 @@ function filesOf(kubeconfig: string): readonly string[] {
   throw new NoKubeconfigError(`There is no kubeconfig ${kubeconfig}`);
 }
 
-/** What an exec plugin printed instead of a credential may be one: none of it is repeated. */
-function loginError(error: unknown): never {
+/** What an exec plugin printed instead of a credential may be one: none of it is repeated. Nor is what a person was `told` already. */
+function loginError(error: unknown, told: string): never {
   if (error instanceof SyntaxError) throw new Error('The exec plugin of the kubeconfig printed no ExecCredential');
-  throw new Error(
-    `Cannot get a login as the kubeconfig says: ${messageOf(error).trim() || 'the exec plugin failed, and said nothing'}`,
-    { cause: error },
-  );
+  const said = messageOf(error).trim();
+  const why =
+    said === ''
+      ? 'the exec plugin failed, and said nothing'
+      : told.includes(said)
+        ? 'the exec plugin failed, as it says above'
+        : said;
+  throw new Error(`Cannot get a login as the kubeconfig says: ${why}`, { cause: error });
 }
 
 function toHeaders(options: https.RequestOptions): Record<string, string> {

@@ -1,35 +1,52 @@
 import { z } from 'zod';
 import type { KubeConnection, LoginHeaders } from './connection.ts';
 
+/** A name that a header can hold: it ends with the line. */
+const header = z.string().refine(isHeaderText, 'Invalid input: control characters, such as the end of a line');
+
 /** Whom to act as: the fields of a kubeconfig's user, by their names there. */
 export const impersonation = z.object({
-  as: z.string().nullish(),
-  'as-uid': z.string().nullish(),
-  'as-groups': z.array(z.string()).readonly().nullish(),
-  'as-user-extra': z.record(z.string(), z.array(z.string())).nullish(),
+  as: header.nullish(),
+  'as-uid': header.nullish(),
+  'as-groups': z.array(header).readonly().nullish(),
+  'as-user-extra': z.record(z.string(), z.array(header).nullish()).nullish(),
 });
 
 export type Impersonation = z.infer<typeof impersonation>;
 
-/** Returns the same connection for somebody else. Throws if that is nobody: the API server would refuse each request. */
-export function actingAs(connection: KubeConnection, whom: Impersonation): KubeConnection {
+export function isHeaderText(text: string): boolean {
+  return !/\p{Cc}/u.test(text);
+}
+
+/**
+ * Returns the same connection, acting as these too: what they name comes before whom the connection already acts as. Rejects if that is
+ * nobody: the API server would refuse each request.
+ */
+export async function actingAs(connection: KubeConnection, whom: Impersonation): Promise<KubeConnection> {
   const added = headersFor(whom);
-  if (Object.keys(added).length === 0) return connection;
-  if (added['impersonate-user'] === undefined)
+  const authorize = async (renew: boolean) => withUser({ ...(await connection.authorize(renew)), ...added });
+  await authorize(false);
+  return { ...connection, authorize };
+}
+
+function withUser(headers: LoginHeaders): LoginHeaders {
+  const isSomebody = Object.keys(headers).some((name) => name.startsWith('impersonate-'));
+  if (isSomebody && headers['impersonate-user'] === undefined)
     throw new Error('There are groups, a uid or extra fields, but no user, to act as: name one with --as');
-  return { ...connection, authorize: async (renew) => ({ ...(await connection.authorize(renew)), ...added }) };
+  return headers;
 }
 
 /** As transport.NewImpersonatingRoundTripper of client-go sends them. */
-function headersFor(whom: Impersonation): LoginHeaders {
+export function headersFor(whom: Impersonation): LoginHeaders {
   const { as, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = whom;
+  const extras = Object.entries(extra ?? {}).flatMap(([key, values]) =>
+    values?.length ? [[`impersonate-extra-${escaped(key)}`, values.map(utf8)] as const] : [],
+  );
   return {
     ...(as ? { 'impersonate-user': utf8(as) } : {}),
     ...(uid ? { 'impersonate-uid': utf8(uid) } : {}),
     ...(groups?.length ? { 'impersonate-group': groups.map(utf8) } : {}),
-    ...Object.fromEntries(
-      Object.entries(extra ?? {}).map(([key, values]) => [`impersonate-extra-${escaped(key)}`, values.map(utf8)]),
-    ),
+    ...Object.fromEntries(extras),
   };
 }
 

@@ -24,7 +24,7 @@ const NOBODY = '';
 const userFields = z.object({ tokenFile: z.string().nullish(), ...impersonation.shape });
 const withUsers = z.object({ users: z.array(z.object({ name: z.string(), user: userFields.nullish() })).nullish() });
 
-/** `tell`: called with what exec plugins say to a person. Throws if a file cannot be read. */
+/** `tell`: called with what exec plugins say to a person, and with nothing when that is over. Throws if a file cannot be read. */
 export function readKubeconfig(paths: readonly string[], tell?: (text: string) => void): Kubeconfig {
   const config = new KubeConfig();
   runWithoutInput(config, tell);
@@ -38,7 +38,11 @@ export function readKubeconfig(paths: readonly string[], tell?: (text: string) =
 function runWithoutInput(config: KubeConfig, tell: ((text: string) => void) | undefined): void {
   const run = (command: string, args: readonly string[] | undefined, options: SpawnOptions) => {
     const plugin = spawn(command, args ?? [], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    if (tell !== undefined) plugin.stderr.on('data', (data: Buffer | string) => tell(data.toString()));
+    if (tell !== undefined) {
+      tell('');
+      plugin.stderr.on('data', (data: Buffer | string) => tell(data.toString()));
+      plugin.on('close', (code) => code === 0 && tell(''));
+    }
     return plugin;
   };
   for (const each of config['authenticators'] as readonly unknown[]) {

@@ -44,3 +44,24 @@ test('A screen cuts lines at the width of its window, as the terminal would writ
   expect(lines(5, '└─ 数据库')).toBe('└─ …');
   expect(lines(0, '0123456789')).toBe('0123456789');
 });
+
+test('A screen shows below everything what is said meanwhile, until that is over', () => {
+  let written = '';
+  const write = (text: string) => {
+    written = text;
+  };
+  const screen = screenOn(write, () => ({ rows: 5, columns: 20 }), true);
+  expect([screen.say('log in'), written]).toEqual([false, '']);
+  screen.draw('a\nb\nc');
+  const view = `${BEFORE}a\nb\nc\n${AFTER}`;
+  expect([screen.say(''), written]).toEqual([true, view]);
+  expect([screen.say('open '), screen.say('https://login.test and enter ABC\n')]).toEqual([true, true]);
+  const withNote = (lines: string) => `${BEFORE}${lines}\n\nopen https://login.…\n${AFTER}`;
+  expect(written).toBe(withNote('a\n… 2 more lines do n…'));
+  screen.draw('d');
+  expect(written).toBe(withNote('d'));
+  screen.say('');
+  expect(written).toBe(`${BEFORE}d\n${AFTER}`);
+  screen.say(Array.from({ length: 9 }, (_, index) => `line ${index}`).join('\n'));
+  expect(written).toBe(`${BEFORE}d\nline 6\nline 7\nline 8\n${AFTER}`);
+});

@@ -6,6 +6,8 @@ import { beginningOf } from './text.ts';
 export interface Screen {
   /** Replaces what is shown with as much of the text as fits. `note` goes below it and is always shown. */
   draw(text: string, note?: string): void;
+  /** Adds to what is said below everything; nothing: that is over. Returns false if nothing was drawn yet: then it is not shown. */
+  say(text: string): boolean;
 }
 
 /** Moves to the top left, and clears everything below. */
@@ -21,12 +23,30 @@ export interface WindowSize {
 
 /** `coloured`: as for printable(). */
 export function screenOn(write: (text: string) => void, size: () => WindowSize, coloured: boolean): Screen {
+  let view: { readonly text: string; readonly note: string } | undefined;
+  let said = '';
+  const show = ({ text, note }: NonNullable<typeof view>) => {
+    const { rows, columns } = size();
+    const below = [note, said].map((each) => each.trimEnd()).filter((each) => each !== '');
+    const lines = fitting(text, below.join('\n'), rows || Number.POSITIVE_INFINITY);
+    const cut = printable(lines.join('\n'), coloured)
+      .split('\n')
+      .map((line) => cutLine(line, columns || Number.POSITIVE_INFINITY));
+    write(`${REDRAW}${CUT}${cut.join('\n')}\n${WRAP}`);
+  };
   return {
     draw(text, note = '') {
-      const { rows, columns } = size();
-      const lines = printable(fitting(text, note, rows || Number.POSITIVE_INFINITY).join('\n'), coloured).split('\n');
-      const cut = lines.map((line) => cutLine(line, columns || Number.POSITIVE_INFINITY));
-      write(`${REDRAW}${CUT}${cut.join('\n')}\n${WRAP}`);
+      view = { text, note };
+      show(view);
+    },
+    say(text) {
+      if (view === undefined) return false;
+      const isOver = text === '';
+      if (!isOver || said !== '') {
+        said = isOver ? '' : said + text;
+        show(view);
+      }
+      return true;
     },
   };
 }
@@ -49,7 +69,7 @@ function cutLine(line: string, columns: number): string {
 
 /** The last row is left for the cursor. */
 function fitting(text: string, note: string, rows: number): readonly string[] {
-  const below = note === '' ? [] : ['', ...note.trimEnd().split('\n')];
+  const below = note === '' ? [] : ['', ...note.split('\n')].slice(2 - rows);
   const lines = text.trimEnd().split('\n');
   const room = Math.max(1, rows - 1 - below.length);
   if (lines.length <= room) return [...lines, ...below];
