@@ -4,7 +4,7 @@ import { NOT_WATCHED } from '../kinds/namespaces.ts';
 import { styleFor } from './command-line/text.ts';
 import { explainText, explanationOf } from './explain.ts';
 import type { Item } from './item.ts';
-import { reasonHelp } from './reasons.ts';
+import { reasonHelp, rowsIn } from './reasons.ts';
 
 /** Another object, in a namespace of its own. */
 const ORDERS = { name: 'orders', namespace: 'infra' };
@@ -324,6 +324,6 @@ describe('reasonHelp()', () => {
 
   it('has nothing for a word that is not in the document', () => {
     expect(reasonHelp('DatabaseCluster', 'NoSuchReason')).toBeUndefined();
-    expect(reasonHelp('DatabaseCluster', 'Ready', '')).toBeUndefined();
+    expect(reasonHelp('DatabaseCluster', 'Ready', rowsIn(''))).toBeUndefined();
   });
 });

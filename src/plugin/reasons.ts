@@ -12,19 +12,36 @@ export interface ReasonHelp {
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/conditions.md');
 
+/** A row of the document's tables. */
+interface Row extends ReasonHelp {
+  readonly reason: string;
+  /** The kinds that have it, or "all". */
+  readonly on: string;
+}
+
+type Rows = ReadonlyMap<string, readonly Row[]>;
+
 /** Undefined: the document does not have the reason for this kind. */
-export function reasonHelp(kind: string, reason: string, document = readDocument()): ReasonHelp | undefined {
-  let chapter = '';
-  const found: (ReasonHelp & { readonly exact: boolean })[] = [];
-  for (const line of document.split('\n')) {
-    if (line.startsWith('## ')) chapter = line.slice(3);
-    const [word, on = '', meaning = '', remedy] = line.startsWith('| `') ? cells(line) : [];
-    if (word !== reason || chapter === 'Condition types') continue;
-    const exact = on.includes(kind);
-    if (exact || on === 'all') found.push({ meaning, remedy, chapter, exact });
-  }
-  const best = found.find(({ exact }) => exact) ?? found[0];
-  return best === undefined ? undefined : { meaning: best.meaning, remedy: best.remedy, chapter: best.chapter };
+export function reasonHelp(kind: string, reason: string, rows = documented()): ReasonHelp | undefined {
+  const found = rows.get(reason) ?? [];
+  return found.find(({ on }) => on.includes(kind)) ?? found.find(({ on }) => on === 'all');
+}
+
+/** The document's rows by reason. */
+export function rowsIn(document: string): Rows {
+  const chapters = document.split(/^## /m).map((text) => text.split('\n'));
+  const rows = chapters.flatMap(([chapter = '', ...lines]) =>
+    lines
+      .filter((line) => line.startsWith('| `'))
+      .map((line) => {
+        const [reason = '', on = '', meaning = '', remedy] = cells(line);
+        return { reason, on, meaning, remedy, chapter };
+      }),
+  );
+  return Map.groupBy(
+    rows.filter(({ chapter }) => chapter !== 'Condition types'),
+    ({ reason }) => reason,
+  );
 }
 
 function cells(row: string): readonly string[] {
@@ -34,15 +51,15 @@ function cells(row: string): readonly string[] {
     .map((cell) => cell.trim().replaceAll('`', ''));
 }
 
-let known: string | undefined;
+let known: Rows | undefined;
 
 /** Read once, since it is needed for each of a thousand objects. */
-function readDocument(): string {
+function documented(): Rows {
   try {
-    known ??= readFileSync(DOCUMENT, 'utf8');
+    known ??= rowsIn(readFileSync(DOCUMENT, 'utf8'));
   } catch {
     // Without the document there is less help, but no harm.
-    known = '';
+    known = new Map();
   }
   return known;
 }
