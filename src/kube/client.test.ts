@@ -321,7 +321,7 @@ test.each(['0', '-5', 'Fri, 27 Nov 2026 08:00:00 GMT'])(
 test('The client shows the beginning of a long page that a proxy answers with', async () => {
   const { api } = aClient(() => ({ status: 502, body: `<p>${'Bad gateway '.repeat(100)}</p>` }));
   const { message } = (await errorOf(api.list(TOYS, {}))) as KubeError;
-  expect([message.slice(0, 32), message.length < 300]).toEqual(['Cannot list toys: <p>Bad gateway', true]);
+  expect([message.slice(0, 32), message.length < 300]).toEqual(['Cannot list toys: Bad gateway Ba', true]);
 });
 
 test.each([
