@@ -78,3 +78,10 @@ test('of several addresses at which nothing listens each is named, in an order t
   addresses = addresses.toReversed();
   await expect(ask()).rejects.toMatchObject({ message });
 });
+
+test('a name about which no name server says anything is told from a server that does not answer', async () => {
+  await expect(asking(() => {}, 80)()).rejects.toMatchObject({
+    kind: 'unreachable',
+    message: 'GET http://db.test: No name server has said in time where db.test is (UND_ERR_CONNECT_TIMEOUT)',
+  });
+}, 15_000);

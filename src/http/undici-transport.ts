@@ -192,9 +192,13 @@ function settingsOf(options: UndiciTransportOptions, { ca, cert, key }: Proofs) 
 
 function connectorOf(options: UndiciTransportOptions, settings: ReturnType<typeof settingsOf>): Connector {
   const { guard, lookup = systemLookup } = options;
-  const free = buildConnector({ ...settings, lookup: guardedLookup(lookup, () => undefined) });
+  const free = tellingOfNames(lookup, (named) =>
+    buildConnector({ ...settings, lookup: guardedLookup(named, () => undefined) }),
+  );
   if (guard === undefined) return free;
-  const guarded = buildConnector({ ...settings, lookup: guardedLookup(lookup, guard.refusalOf.bind(guard)) });
+  const guarded = tellingOfNames(lookup, (named) =>
+    buildConnector({ ...settings, lookup: guardedLookup(named, guard.refusalOf.bind(guard)) }),
+  );
   return (target, callback) => {
     const { protocol, hostname, host = hostname } = target;
     if (guard.trusts(`${protocol}//${host}`)) return free(target, callback);
@@ -203,6 +207,25 @@ function connectorOf(options: UndiciTransportOptions, settings: ReturnType<typeo
     if (refusal === undefined) guarded(target, callback);
     else callback(new HttpError('unreachable', refusal), null);
   };
+}
+
+/** A connector whose errors say so if time ran out before the name was looked up, and no server is to blame. */
+function tellingOfNames(lookup: Lookup, make: (lookup: Lookup) => Connector): Connector {
+  const unanswered = new Set<string>();
+  const connect = make((hostname, options, callback) => {
+    unanswered.add(hostname);
+    lookup(hostname, options, (error, addresses) => {
+      unanswered.delete(hostname);
+      callback(error, addresses);
+    });
+  });
+  return (target, callback) =>
+    connect(target, (...[error, socket]) => {
+      if (error === null) return callback(null, socket);
+      const isUnnamed = codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT' && unanswered.has(target.hostname);
+      const words = `No name server has said in time where ${target.hostname} is`;
+      return callback(isUnnamed ? new Error(words, { cause: error }) : error, null);
+    });
 }
 
 /**
