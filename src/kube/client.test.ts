@@ -337,6 +337,19 @@ test.each([
   expect(await errorOf(api.create(TOYS, 'ns', {}))).toMatchObject({ name: 'HttpError', kind: 'lost' });
 });
 
+test('The client says that a success is a web page, as the sign-in of a proxy', async () => {
+  const { api } = aClient(() => ({ status: 200, body: '\n<!doctype html>\n<p>Sign in</p>\n' }));
+  const watch = allOf(api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 }));
+  for (const [verb, refused] of [
+    ['list', api.list(TOYS, {})],
+    ['watch', watch],
+  ] as const)
+    expect(await errorOf(refused)).toMatchObject({
+      kind: 'lost',
+      message: `Cannot ${verb} toys: The answer is a web page: is the address that of the API server?`,
+    });
+});
+
 test('The client reports requests without an answer', async () => {
   const { api, told } = aClient(() => new HttpError('unreachable', 'Connection refused'));
   await errorOf(api.list(TOYS, {}));

@@ -301,7 +301,9 @@ function parseJson(text: string, verb: string, resource: Resource): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new HttpError('lost', `Cannot ${verb} ${resource.plural}: Answer is not JSON`, { cause: error });
+    const isPage = text.trimStart().startsWith('<');
+    const what = isPage ? 'The answer is a web page: is the address that of the API server?' : 'Answer is not JSON';
+    throw new HttpError('lost', `Cannot ${verb} ${resource.plural}: ${what}`, { cause: error });
   }
 }
 
