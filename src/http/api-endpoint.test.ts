@@ -47,6 +47,19 @@ test('ApiEndpoint.call() lets an operation give a status another meaning, with i
   expect(error.message).toBe('Cannot get x: wrong login (HTTP 400)');
 });
 
+test.each([
+  [true, / \(self-signed certificate; if it should be trusted, set caBundle of the DatabaseSpace\)$/],
+  [false, / \(self-signed certificate\)$/],
+])('ApiEndpoint.call() says what to do if a certificate is not trusted: %s', async (isUntrusted, words) => {
+  const { call } = anEndpoint(() => new HttpError('unreachable', 'self-signed certificate', { isUntrusted }));
+  expect((await errorOf(call())).message).toMatch(words);
+});
+
+test('ApiEndpoint.call() does not say of a look that it may have taken effect', async () => {
+  const { call } = anEndpoint(() => new HttpError('lost', 'reset'));
+  expect((await errorOf(call(read))).message).toMatch(/^Cannot get x: no complete answer came \(reset\)$/);
+});
+
 test('ApiEndpoint.call() sends its request only to its own host', async () => {
   const { call, requests } = anEndpoint(() => ({ status: 200 }));
   await call(write, { headers: { authorization: 'Bearer t' }, body: '{"a":1}', timeouts: { totalMs: 5 } });
