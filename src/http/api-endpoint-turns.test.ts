@@ -219,18 +219,18 @@ test('ApiEndpoint.call() fails calls that wait for some seconds, except routine 
     status: count === 0 || count === 2 ? 429 : 200,
   }));
   await errorOf(call());
-  await patiently(call());
+  await patiently(call({ ...read, routine: true }));
   clock.advance(1_000);
   await errorOf(call());
   const askedAt = clock.monotonic();
-  const leave = new AbortController();
-  const crowd = Array.from({ length: 90 }, () =>
-    call(write).then(
+  const { signal } = new AbortController();
+  const crowd = Array.from({ length: 90 }, (_, index) =>
+    call(write, index % 2 === 0 ? {} : { signal }).then(
       () => undefined,
       (error: ApiError) => error,
     ),
   );
-  const routine = call({ ...read, routine: true }, { signal: leave.signal }).catch(() => {});
+  const routine = call({ ...read, routine: true }, { signal });
   const errors = (await patiently(Promise.all(crowd))).filter((error) => error !== undefined);
   expect(clock.monotonic() - askedAt).toBeLessThanOrEqual(5_100);
   expect(errors.length).toBeGreaterThan(20);
@@ -239,8 +239,7 @@ test('ApiEndpoint.call() fails calls that wait for some seconds, except routine 
     expect(error.message).toContain('there are more requests than the other side allows');
     expect(error.message).toMatch(/429 \(too many requests\) since 2023-11-14T22:13:20Z$/);
   }
-  leave.abort();
-  await routine;
+  await patiently(routine);
   expect(requests.length).toBeLessThan(70);
 });
 
@@ -282,6 +281,16 @@ test('ApiEndpoint.call() does not send a call that follows a look from more than
   await errorOf(call());
   expect(await errorOf(call(following))).toMatchObject({ kind: 'throttled', effectUnknown: false });
   expect(requests).toHaveLength(1);
+});
+
+test('ApiEndpoint.call() does not send a call that follows a look if its turn comes too late', async () => {
+  const { call, patiently, requests } = anEndpoint(() => ({ status: 200 }));
+  for (let count = 0; count < 100; count++) await call();
+  const before = [call(), call()];
+  const late = errorOf(call(following));
+  expect(await patiently(late)).toMatchObject({ kind: 'throttled', status: undefined, effectUnknown: false });
+  await patiently(Promise.all(before));
+  expect(requests).toHaveLength(102);
 });
 
 test('ApiEndpoint.call() reports that the other side is back, even if its first answer is a refusal', async () => {

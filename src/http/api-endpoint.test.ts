@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { anEndpoint, errorOf, read, write } from '../../test/support/endpoint.ts';
-import { HttpError } from '../base/transport.ts';
+import { HttpError, withheld } from '../base/transport.ts';
 import { readTextAnswer } from './answer.ts';
 
 test.each([
@@ -220,6 +220,14 @@ test('ApiEndpoint.call() fails at once while the other side is down, and says si
   expect(requests).toHaveLength(5);
 });
 
+test('ApiEndpoint.call() does not hold the other side for down because of calls that were not sent', async () => {
+  let mayAct = false;
+  const { call } = anEndpoint(() => (mayAct ? { status: 200 } : withheld('another process may lead by now')));
+  for (let count = 0; count < 9; count++) expect((await errorOf(call(write))).isWithheld).toBe(true);
+  mayAct = true;
+  await call(write);
+});
+
 test('ApiEndpoint.call() goes on with operations that the other side does not fail at', async () => {
   const { call, requests } = anEndpoint(({ method }) => ({ status: method === 'GET' ? 200 : 500 }));
   for (let count = 0; count < 5; count++) await errorOf(call(write));
@@ -243,7 +251,7 @@ test('ApiEndpoint.call() does not reveal the failed requests of others', async (
   expect((await errorOf(call())).message).not.toContain('secret-project');
 });
 
-test('ApiEndpoint.call() probes once in 30 s, even for a GET with one request, and all is well after a success', async () => {
+test('ApiEndpoint.call() probes once in 30 s, even for a GET with one request, and goes on at its rate after a success', async () => {
   let up = false;
   const { call, clock, requests } = anEndpoint(() => (up ? { status: 200 } : new HttpError('lost', 'reset')));
   for (let count = 0; count < 5; count++) await errorOf(call(write));
@@ -254,6 +262,8 @@ test('ApiEndpoint.call() probes once in 30 s, even for a GET with one request, a
   clock.advance(35_000);
   await call();
   const next = call();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(requests).toHaveLength(7);
   clock.advance(1_000);
   await next;
   expect(requests).toHaveLength(8);
