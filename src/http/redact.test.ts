@@ -35,6 +35,21 @@ test.each(FORMS)('redact() removes a secret %s', (_, form) => {
   for (let start = 0; start + 8 <= form.length; start++) expect(result).not.toContain(form.slice(start, start + 8));
 });
 
+test.each(['fifteen letters', 'sixteen letters!', 'seventeen letters'])(
+  'redact() leaves no letter of %s as Base64, except the last if that depends on what follows',
+  (secret) => {
+    const tail = secret.length % 3 === 0 ? '' : '.=*';
+    expect(redact(Buffer.from(secret).toString('base64'), [secret])).toMatch(new RegExp(`^\\[redacted\\]${tail}$`));
+  },
+);
+
+test.each([
+  ['within JSON', 'p"w/d', JSON.stringify({ why: 'not p"w/d!' }), '{"why":"not [redacted]!"}'],
+  ['in hexadecimal', 'pswd', Buffer.from('pswd').toString('hex'), '[redacted]'],
+])('redact() removes a short secret %s', (_, secret, text, result) => {
+  expect(redact(text, [secret])).toBe(result);
+});
+
 /** Made of letters that each form writes differently, so that no eight of one form occur in another. */
 const DENSE = '/"é &'.repeat(4);
 /** As many libraries write them, besides `&lt;`. */

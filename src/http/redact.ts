@@ -98,7 +98,7 @@ function replaceCovered(text: string, covered: Uint8Array): string {
 
 function endOfRun(covered: Uint8Array, start: number): number {
   let end = start + 1;
-  while (end < covered.length && covered[end] === covered[start]) end++;
+  while (covered[end] === covered[start]) end++;
   return end;
 }
 
