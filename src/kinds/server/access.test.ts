@@ -239,6 +239,23 @@ describe('the server of a cluster', () => {
       { why: 'notReady', message: expect.stringContaining('its condition Ready says DeletionBlocked') },
     ],
     [
+      'while it is to be suspended and let go, but cannot be',
+      () => ({
+        cluster: { leaves: true, spec: { deletionPolicy: 'Suspend' }, status: telling('DeletionBlocked') },
+      }),
+      { why: 'notReady', message: expect.stringContaining('its condition Ready says DeletionBlocked') },
+    ],
+    [
+      'while it is being deleted, is protected, and does not say so yet',
+      () => ({ cluster: { leaves: true, spec: { deletionProtection: true }, status: without('Available') } }),
+      { why: 'notReady' },
+    ],
+    [
+      'while it was protected a moment ago',
+      () => ({ cluster: { leaves: true, status: telling('DeletionProtected') } }),
+      { why: 'notReady', message: expect.stringContaining('its condition Ready says DeletionProtected') },
+    ],
+    [
       'while it is being deleted and destroyed',
       () => ({ cluster: { leaves: true, spec: { deletionPolicy: 'Delete' }, status: telling('Destroying') } }),
       { why: 'leaving', reason: 'ClusterDeleting', destroyed: true },
