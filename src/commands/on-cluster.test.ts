@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { HttpError } from '../base/transport.ts';
+import { HttpError, type HttpResponse } from '../base/transport.ts';
 import { KubeError } from '../kube/api.ts';
 import { NoKubeconfigError } from '../kube/connection/config.ts';
 import type { CommandIO } from './command.ts';
-import { explained } from './on-cluster.ts';
+import { explained, inTurns } from './on-cluster.ts';
 import { COMMANDS } from './table.ts';
 
 interface Setting {
@@ -190,6 +190,19 @@ test('A command gives up an API server that does not answer within --request-tim
     code: 1,
     stderr: expect.stringContaining('The API server does not answer'),
   });
+});
+
+test('A command sends no more requests than it has connections: waiting for one does not count to --request-timeout', async () => {
+  const answers: ((response: HttpResponse) => void)[] = [];
+  const transport = inTurns(() => new Promise((resolve) => answers.push(resolve)), 100);
+  const all = Array.from({ length: 20 }, () => transport({ method: 'GET', url: 'https://api.test/' }));
+  await vi.waitFor(() => expect(answers).toHaveLength(16));
+  const response = { status: 200, headers: {}, body: (async function* () {})() };
+  for (let count = 0; count < 20; count++) {
+    await vi.waitFor(() => expect(answers.length).toBeGreaterThan(count));
+    answers[count]?.(response);
+  }
+  expect(await Promise.all(all)).toHaveLength(20);
 });
 
 test('A command takes a --request-timeout as kubectl does: a number alone counts seconds, and 0 is no limit', async () => {

@@ -3,6 +3,7 @@ import { messageOf } from '../base/errors.ts';
 import { GROUP } from '../base/group.ts';
 import { printable } from '../base/printable.ts';
 import { HttpError, type HttpTransport } from '../base/transport.ts';
+import { limitedTransport } from '../http/limited-transport.ts';
 import { createUndiciTransport } from '../http/undici-transport.ts';
 import { isBusy, KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
@@ -128,11 +129,11 @@ async function connected(
       if (on.screen?.say(text) !== true) io.stderr(text);
     },
   });
-  const transport = createUndiciTransport({ ...connection.tls, connections: 16 });
+  const transport = createUndiciTransport({ ...connection.tls, connections: CONNECTIONS });
   try {
     const api = createKubeClient({
       server: connection.server,
-      transport: patientTransport(limited(transport, limitMs), systemClock),
+      transport: inTurns(transport, limitMs),
       authorize: connection.authorize,
       userAgent: PLUGIN_AGENT,
       // Flux undoes what a manager whose name begins with kubectl has set, such as a pause.
@@ -160,6 +161,14 @@ function refuseControls(values: Readonly<Record<string, readonly string[]>>): vo
 function requestTimeoutOf(args: Arguments): number | undefined {
   const text = args.text('request-timeout') || undefined;
   return text === undefined ? undefined : durationOf('request-timeout', /^\d+$/.test(text) ? `${text}s` : text);
+}
+
+/** For the many requests of a plan; more wait for their turn. */
+const CONNECTIONS = 16;
+
+/** The time limit of a request begins with its turn: a plan may read thousands of Secrets. Exported for its test. */
+export function inTurns(transport: HttpTransport, limitMs: number | undefined): HttpTransport {
+  return patientTransport(limitedTransport(limited(transport, limitMs), CONNECTIONS), systemClock);
 }
 
 function limited(transport: HttpTransport, limitMs: number | undefined): HttpTransport {
