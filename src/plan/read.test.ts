@@ -69,6 +69,26 @@ describe('readObjects() of manifests for a namespace that has nothing yet', () =
     expect(unread).toEqual(['DatabaseCluster shop/orders']);
   });
 
+  it('asks for all ConfigMaps at once: one after the other, those of a thousand databases would take long', async () => {
+    const names = ['one', 'two', 'three'];
+    const databases = names.map((name) =>
+      manifest('Database', name, {
+        spec: { clusterRef: { name: 'orders', namespace: 'shop' }, schema: [{ configMapKeyRef: { name, key: 'a' } }] },
+      }),
+    );
+    const all = Promise.withResolvers<void>();
+    const asked: string[] = [];
+    const get: KubeClient['get'] = async ({ plural }, { name }) => {
+      if (plural !== 'configmaps') return undefined;
+      asked.push(name);
+      if (asked.length === names.length) all.resolve();
+      await all.promise;
+      return { metadata: { name, namespace: 'till', uid: name, resourceVersion: '1' } };
+    };
+    const { configMaps } = await read(databases, undefined, { get });
+    expect(configMaps.map(({ metadata }) => metadata.name)).toEqual(names);
+  });
+
   it.each([
     ['as the files make it', undefined, { team: 'till' }],
     ['as the files change it', { team: 'other', kept: 'yes' }, { team: 'till', kept: 'yes' }],

@@ -225,17 +225,17 @@ async function configMapsFor(
   signal: AbortSignal,
 ) {
   const written = manifestsOf(CONFIG_MAPS, given);
-  const configMaps: AnyObject[] = [];
-  const unread: ObjectKey[] = [];
-  for (const key of sourcesOf(objects)) {
-    const manifest = written.get(key);
-    const map =
-      manifest === undefined
-        ? await unlessForbidden(api.get(CONFIG_MAPS, splitKey(key), signal))
-        : asConfigMap(key, manifest);
-    if (map instanceof KubeError) unread.push(key);
-    if (map !== undefined) configMaps.push(map instanceof KubeError ? unreadConfigMap(key, objects) : map);
-  }
+  const found = await Promise.all(
+    [...sourcesOf(objects)].map(async (key) => {
+      const manifest = written.get(key);
+      if (manifest !== undefined) return { key, map: asConfigMap(key, manifest) };
+      return { key, map: await unlessForbidden(api.get(CONFIG_MAPS, splitKey(key), signal)) };
+    }),
+  );
+  const unread = found.filter(({ map }) => map instanceof KubeError).map(({ key }) => key);
+  const configMaps = found.flatMap(({ key, map }) =>
+    map === undefined ? [] : [map instanceof KubeError ? unreadConfigMap(key, objects) : map],
+  );
   return { configMaps, unread };
 }
 
