@@ -13,6 +13,7 @@ it.each([
   ['with the port of another protocol', 'two.test:1729', 'two.test:8000'],
   ['with a port that the cloud does not show', 'https://three.test:443', 'three.test'],
   ['by an IPv6 address', 'https://[fd00::1]:8000', '[fd00::1]:8000'],
+  ['by an IPv6 address in another form', 'https://[FD00:0:0::1]', '[fd00::1]:8000'],
   ['by a port of a machine with several', 'https://10.0.0.1:8002', '10.0.0.1:8002'],
   ['by a machine with several, unclearly', '10.0.0.1', '10.0.0.1'],
   ['that the cloud does not show', 'https://four.test:8000/', 'four.test:8000'],

@@ -48,9 +48,14 @@ export function addressMeant(named: string, shown: readonly string[]): string | 
   const bare = withoutScheme(named);
   const meant = splitAddress(bare);
   if (meant === undefined) return undefined;
-  const there = shown.filter((each) => splitAddress(each)?.host.toLowerCase() === meant.host.toLowerCase());
+  const there = shown.filter((each) => splitAddress(each) !== undefined && hostIn(each) === hostIn(bare));
   const exact = there.find((each) => splitAddress(each)?.port === meant.port);
   return exact ?? (there.length === 1 ? there[0] : bare);
+}
+
+/** In the one form that it has in URLs: an IPv6 address can be written in many. */
+function hostIn(address: string): string {
+  return URL.parse(`http://${address}`)?.hostname ?? address.toLowerCase();
 }
 
 function withoutScheme(address: string): string {
