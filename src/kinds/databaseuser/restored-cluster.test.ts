@@ -37,6 +37,21 @@ describe('On a cluster that was restored and accepted', () => {
     expect(bench.works(bench.secret()?.['password'])).toBe(true);
   });
 
+  it('a user that IfExists takes over keeps its password if a server refuses it only once', async () => {
+    const bench = await readyUserBench();
+    await bench.edit({ adoptionPolicy: 'IfExists' });
+    await bench.until('True LoginWorks');
+    const { password = '' } = bench.secret() ?? {};
+    await restored(bench, { app: password });
+    const match = { operation: 'signIn', username: 'app' } as const;
+    bench.cluster.simulator.faults.add({ match, effect: 'errorBefore', status: 401, times: 1 });
+    await bench.cluster.until('True Running');
+    bench.takeCalls();
+    await bench.until('Unknown SettingPassword');
+    await bench.until('True LoginWorks');
+    expect([bench.secret()?.['password'], bench.takeCalls().includes('updateUser')]).toEqual([password, false]);
+  });
+
   it('the login of the cluster goes on from existingSecretRef if it was replaced since the backup', async () => {
     const bench = await readyUserBench();
     await restored(bench, { admin: 'admin of the backup', app: bench.secret()?.['password'] ?? '' });
