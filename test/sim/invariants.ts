@@ -9,6 +9,7 @@ import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import { passwordIs } from '../../src/simulator/server/state.ts';
 import { EventsTold } from './events-told.ts';
 import { ownersOf } from './garbage.ts';
+import { LostLogins } from './lost-logins.ts';
 import { OnServers, toldBy } from './on-servers.ts';
 import { clusterOf, FACTORY, isIdentity, isOurs, signsIn } from './owned.ts';
 import { tokenOf } from './people.ts';
@@ -113,8 +114,7 @@ export class Invariants {
   readonly #accepted = new Set<string>();
   /** Set if something lasting may keep a cluster from being secured before it is suspended. Nobody can sign in then. */
   maySleepUnsecured = false;
-  /** Set once a person has changed or removed a password behind our back. */
-  passwordIsLost = false;
+  readonly lost = new LostLogins();
   /** Creation times of clusters, and the uids of the objects that were about to make each, if several were. */
   readonly #askers = new Set<string>();
   /** Uids of objects whose manifest has once allowed to take over a cluster. */
@@ -209,6 +209,7 @@ export class Invariants {
     const secrets = new Map(this.#world.kube.all(SECRETS).map((secret) => [keyOf(secret), secret]));
     for (const object of objects) this.#checkObject(object, secrets);
     this.#checkOwners(objects);
+    this.lost.findAgain([...secrets.values()], objects, this.#world.view.clusters());
     this.#world.people.unheld.seeHeldAgain();
     for (const message of this.#world.people.meddling.missing()) this.fail('others left alone', message);
     this.#checkSecrets(objects, secrets);
@@ -260,8 +261,13 @@ export class Invariants {
     const { target } = statusOf(object).operation ?? {};
     if (target !== undefined && deletionPolicy === 'Delete') this.#left.delete(target);
     else if (target !== undefined) this.#left.set(target, object.metadata.uid);
+    const { conditions = [], credentials } = statusOf(object);
+    const { clusterRef } = (specOf(object)['cloneFrom'] ?? {}) as Readonly<Record<string, unknown>>;
+    const isUnsecured = clusterRef !== undefined && credentials === undefined;
     for (const cluster of this.#world.view.clusters()) {
       if (!isIdentity(createdAt, cluster) && this.#createdFor.get(cluster) !== object.metadata.uid) continue;
+      // The source of a clone whose object needs a person does not wait for it, and may take along the login that it came with.
+      if (isUnsecured && isStatusConditionTrue(conditions, 'Stalled')) this.lost.lose(cluster, FACTORY.username);
       const asked = this.#asked.get(cluster) ?? new Set();
       this.#asked.set(cluster, asked);
       if (deleting && deletionPolicy === 'Delete') asked.add('destroying');
@@ -300,6 +306,8 @@ export class Invariants {
     if (before.length > 0 && isExtra)
       this.fail('one cluster an object', `${before.length + 1} clusters were created for ${asking.metadata.name}`);
     this.#createdFor.set(cluster, uid);
+    const source = this.#sourceOf(asking);
+    if (source !== undefined && this.#isLost(source, FACTORY.username)) this.lost.lose(cluster, FACTORY.username);
     if (this.#unheld.has(uid)) this.#world.view.left.add(cluster);
   }
 
@@ -328,7 +336,7 @@ export class Invariants {
     const { secretName } = credentials ?? {};
     const secret = secrets.get(objectKey(namespace, secretName ?? ''));
     const isSaid = secret !== undefined && (signsIn(secret, cluster) || cluster.status !== 'running');
-    if (secretName !== undefined && isCurrent && !isSaid && !this.passwordIsLost)
+    if (secretName !== undefined && isCurrent && !isSaid && !this.#isLost(cluster, FACTORY.username))
       this.fail('what is published works', `${name} is Ready, and the login in Secret ${secretName} does not sign in`);
   }
 
@@ -362,8 +370,11 @@ export class Invariants {
     const { observedGeneration, conditions = [] } = statusOf(user);
     const { binding } = user['status'] as { binding?: { name: string } };
     const isReady = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-    if (!isReady || observedGeneration !== generation || deletionTimestamp !== undefined || this.passwordIsLost) return;
+    if (!isReady || observedGeneration !== generation || deletionTimestamp !== undefined) return;
     if (this.#world.people.isMereCopy(user)) return;
+    const told = toldBy(user);
+    const home = this.#clusterOf(told?.createdAt);
+    if (told !== undefined && home !== undefined && this.#isLost(home, told.name)) return;
     const secret = secrets.get(objectKey(namespace, binding?.name ?? ''));
     const cluster = secret && clusterOf(secret, [], this.#world.view.clusters());
     if (secret === undefined || (cluster !== undefined && cluster.status === 'running' && !signsIn(secret, cluster)))
@@ -377,13 +388,13 @@ export class Invariants {
       if (secret !== undefined && JSON.stringify(contentsOf(secret)) !== JSON.stringify(data))
         this.fail('others left alone', `Secret ${name}, which a person wrote, was changed`);
     }
-    if (this.passwordIsLost) return;
     const published = [...secrets.values()].filter(
       (secret) => isOurs(secret) && !this.#goesWithUser(secret) && !this.#world.people.isMereCopy(secret),
     );
     this.#checkPublished(published, objects, [...secrets.values()]);
     for (const cluster of this.#createdFor.keys()) {
       if (cluster.gone || cluster.status === 'destroying') continue;
+      if (this.#isLost(cluster, FACTORY.username)) continue;
       if (passwordIs(cluster.database, FACTORY.username, FACTORY.password)) continue;
       if (![...secrets.values()].some((secret) => signsIn(secret, cluster)))
         this.fail('a password is known', `No Secret has a login that cluster ${cluster.id} accepts`);
@@ -409,6 +420,7 @@ export class Invariants {
       const { name, uid } = secret.metadata;
       const cluster = clusterOf(secret, objects, clusters);
       if (cluster === undefined || cluster.gone || cluster.status === 'destroying') continue;
+      if (this.lost.isLostIn(secret) || this.#isLost(cluster, contentsOf(secret)['username'] ?? '')) continue;
       const login = `${uid}/${cluster.createdAt}`;
       this.#checkAccepted(secret, cluster);
       if (signsIn(secret, cluster)) this.#worked.add(login);
@@ -433,6 +445,19 @@ export class Invariants {
     const { password, nextPassword } = contentsOf(secret);
     for (const each of [password, nextPassword])
       if (each !== undefined && each !== FACTORY.password) this.#canaries.add(each);
+  }
+
+  /** The cluster that is cloned for the object, with its logins. */
+  #sourceOf(object: FakeObject): Cluster | undefined {
+    const { view } = this.#world;
+    const { clusterID, clusterRef } = (specOf(object)['cloneFrom'] ?? {}) as Readonly<Record<string, unknown>>;
+    if (clusterRef === undefined) return view.cluster(String(clusterID));
+    const { name } = clusterRef as { readonly name: string };
+    return this.#clusterOf(view.status(objectKey(object.metadata.namespace ?? '', name)).createdAt);
+  }
+
+  #isLost(cluster: Cluster, username: string): boolean {
+    return this.lost.isLost(cluster, username, this.#createdFor.get(cluster));
   }
 
   #clusterOf(createdAt: string | undefined): Cluster | undefined {

@@ -4,6 +4,7 @@ import { OWNER_LABEL } from '../../src/kinds/secrets.ts';
 import { NAMESPACES, type Resource, SECRETS } from '../../src/kube/api.ts';
 import { keyOf, objectKey } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
+import type { Simulator } from '../../src/simulator/interface.ts';
 import { CLUSTER_SPEC } from '../support/specs.ts';
 import { Meddling } from './meddling.ts';
 import { isOurs } from './owned.ts';
@@ -157,9 +158,9 @@ export class People {
 
   remove(name = 'orders', resource = CLUSTERS): void {
     const ref = refOf(name);
-    if (resource === SECRETS && !this.secrets.delete(objectKey(ref.namespace, ref.name)))
-      this.#world.invariants.passwordIsLost = true;
     const object = this.#find(resource, name);
+    const isTheirs = resource === SECRETS && this.secrets.delete(objectKey(ref.namespace, ref.name));
+    if (resource === SECRETS && object !== undefined && !isTheirs) this.#lose(object);
     this.#world.kube.remove(resource, ref);
     if (object !== undefined && this.unheld.isExcused(object)) this.#world.invariants.mayBeLeft(object);
   }
@@ -174,7 +175,14 @@ export class People {
   }
 
   /** Changes a Secret that the operator wrote. */
-  async scribble(name: string, patch: object): Promise<void> {
+  /** Changes a Secret of ours. */
+  async scribble(name: string, patch: Fields): Promise<void> {
+    const secret = this.#find(SECRETS, name);
+    if (secret === undefined) return;
+    this.#lose(secret);
+    // Then it is the login of another user.
+    const { username } = (patch['data'] ?? {}) as Fields;
+    if (username !== undefined) this.#lose({ ...secret, data: { ...(secret['data'] as Fields), username } });
     await this.#patch(SECRETS, name, patch);
   }
 
@@ -248,9 +256,28 @@ export class People {
     await put(wrong);
   }
 
+  /** Sets the password of a user on a server, who is created if need be. */
+  setPassword(id: string, username: string, password: string): void {
+    this.#onServer(id, username, (simulator) => simulator.setPassword(id, username, password));
+  }
+
+  deleteUser(id: string, username: string): void {
+    this.#onServer(id, username, (simulator) => simulator.deleteUser(id, username));
+  }
+
+  #onServer(id: string, username: string, change: (simulator: Simulator) => void): void {
+    const cluster = this.#world.view.cluster(id);
+    if (cluster !== undefined) this.#world.invariants.lost.lose(cluster, username);
+    this.#world.others(change);
+  }
+
+  #lose(secret: FakeObject): void {
+    const { invariants, view } = this.#world;
+    invariants.lost.loseIn(secret, view.objects(), view.clusters());
+  }
+
   /** Deletes the Secrets that the operator wrote: then nobody knows the passwords. */
   loseSecrets(): void {
-    this.#world.invariants.passwordIsLost = true;
     for (const secret of this.#world.kube.all(SECRETS)) if (isOurs(secret)) this.remove(keyOf(secret), SECRETS);
   }
 
@@ -263,9 +290,9 @@ export class People {
   terminate(namespace = NAMESPACE): void {
     const { kube, invariants } = this.#world;
     // Secrets of users are deleted together with the users, so no login is lost. Those of clusters are lost, even of retained ones.
-    const isAdmins = ({ metadata }: FakeObject) => metadata.labels?.[OWNER_LABEL] !== undefined;
-    const holdsClusters = kube.all(CLUSTERS, namespace).length > 0 || kube.all(SECRETS, namespace).some(isAdmins);
-    if (holdsClusters) invariants.passwordIsLost = true;
+    for (const cluster of kube.all(CLUSTERS, namespace)) invariants.lost.loseOf(cluster, this.#world.view.clusters());
+    for (const secret of kube.all(SECRETS, namespace))
+      if (secret.metadata.labels?.[OWNER_LABEL] !== undefined) this.#lose(secret);
     this.#terminating.set(namespace, this.#world.clock.monotonic());
     kube.terminate(namespace);
     const round = async () => {

@@ -57,8 +57,10 @@ export async function playStory({ steps, dialect = 'document', ...plan }: Story)
   try {
     await teller.begin();
     for (const step of steps) await teller.tell(step);
-    // What somebody does on a server is noticed when that is looked at next.
-    const isCalm = steps.every((step) => step.do !== 'strike' && !('target' in step));
+    // What somebody does on a server, or without a watch to a Secret, is noticed when that is looked at next.
+    const toASecret = (step: Step) => step.do === 'scribble' || ('of' in step && step.of === 'secrets');
+    const isUnheard = (step: Step) => 'target' in step || (plan.secrets === 'get' && toASecret(step));
+    const isCalm = steps.every((step) => step.do !== 'strike' && !isUnheard(step));
     problem =
       (isCalm && teller.isObserved() ? await teller.lookAnewAfter(AT_REST_MS) : undefined) ??
       (await teller.settle()) ??
@@ -237,8 +239,11 @@ class Teller {
     if (view.object(name, RESOURCES[of]) !== undefined) return;
     // Without the fields that are undefined.
     const fields = JSON.parse(JSON.stringify(spec)) as Fields;
-    this.#observe(fields);
-    if (of === 'databaseclusters') return people.createCluster(fields, name);
+    if (of === 'databaseclusters') {
+      await people.createCluster(fields, name);
+      const created = view.object(name);
+      return created && this.#observe(created, fields);
+    }
     if (of !== 'databasespaces') return people.create(RESOURCES[of], name, fields);
     if (name === 'preview') return people.createSpace(name, OPEN);
     const apiTokens = ['read', 'write', 'admin'].map((level) => ({ level, secretRef: { name: `cloud-${level}` } }));
@@ -254,7 +259,7 @@ class Teller {
     // The API server lets no storage shrink.
     const allowed = fields.filter(([field, value]) => field !== 'storageSizeGB' || Number(value ?? 0) >= Number(now));
     const change = Object.fromEntries(allowed);
-    this.#observe({ ...specOf(object), ...change });
+    this.#observe(object, { ...specOf(object), ...change });
     await people.edit({ spec: change }, name, RESOURCES[of]);
   }
 
@@ -293,24 +298,25 @@ class Teller {
   }
 
   async #scribble({ name, patch }: Scribble): Promise<void> {
-    const { people, invariants, view } = this.#world;
+    const { people, view } = this.#world;
     const secret = view.object(name, SECRETS);
-    if (secret === undefined || !isOurs(secret)) return;
-    const isOfLogin = Object.keys(patch['data'] ?? {}).some((key) => /password|username/i.test(key));
-    if (isOfLogin) invariants.passwordIsLost = true;
-    await people.scribble(name, patch);
+    if (secret !== undefined && isOurs(secret)) await people.scribble(name, patch);
   }
 
   /** Nobody secures a clone that its object leaves: its source may take along the login that it came with. */
   #leave(object: FakeObject): void {
-    if (object.metadata.annotations?.[ABANDON] === 'true') this.#world.invariants.passwordIsLost = true;
     const isUnsecured = specOf(object)['cloneFrom'] !== undefined && statusOf(object).credentials === undefined;
-    if (isUnsecured) this.#world.invariants.passwordIsLost = true;
+    if (isUnsecured || object.metadata.annotations?.[ABANDON] === 'true') this.#lose(object);
   }
 
   /** Nor one that is only observed. */
-  #observe({ managementPolicy, cloneFrom }: Fields): void {
-    if (managementPolicy === 'Observe' && cloneFrom !== undefined) this.#world.invariants.passwordIsLost = true;
+  #observe(object: FakeObject, { managementPolicy, cloneFrom }: Fields): void {
+    if (managementPolicy === 'Observe' && cloneFrom !== undefined) this.#lose(object);
+  }
+
+  #lose(object: FakeObject): void {
+    const { invariants, view } = this.#world;
+    invariants.lost.loseOf(object, view.clusters());
   }
 
   #inTheCloud({ do: what, id }: InTheCloud): void {
@@ -358,16 +364,14 @@ class Teller {
   }
 
   #onAServer({ do: what, id, target }: OnAServer): void {
-    const { view, invariants } = this.#world;
+    const { people, view } = this.#world;
     const { users, databases } = view.cluster(id)?.database ?? {};
     const isThere = users?.has(target) || databases?.has(target);
     const makes = what === 'setPassword' || what === 'createDatabase';
     if (users === undefined || (!makes && !isThere) || (what === 'createDatabase' && isThere)) return;
-    if (what === 'setPassword' || what === 'deleteUser') invariants.passwordIsLost = true;
-    this.#world.others((simulator) => {
-      if (what === 'setPassword') simulator.setPassword(id, target, 'set by somebody else');
-      else simulator[what](id, target);
-    });
+    if (what === 'setPassword') people.setPassword(id, target, 'set by somebody else');
+    else if (what === 'deleteUser') people.deleteUser(id, target);
+    else this.#world.others((simulator) => simulator[what](id, target));
   }
 }
 

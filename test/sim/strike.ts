@@ -105,7 +105,7 @@ export async function strike(world: Struck, process: Process, fault: Fault): Pro
     case 'restored':
     case 'restoredNewest':
       // Some passwords were known to nothing but the Secrets that are lost.
-      invariants.passwordIsLost = true;
+      invariants.lost.loseAll();
       kube.restore(Math.max(1, kube.version - WRITES_LOST[fault]));
       clock.after(API_START_MS, () => kube.initialized());
       return;

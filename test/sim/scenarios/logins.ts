@@ -90,8 +90,7 @@ export const LOGINS: readonly Scenario[] = [
       await running(world);
       const password = 'set-behind-our-back';
       await world.people.putSecret('known-login', { username: 'admin', password });
-      world.others((simulator) => simulator.setPassword('orders', 'admin', password));
-      world.invariants.passwordIsLost = true;
+      world.people.setPassword('orders', 'admin', password);
     },
     act: ({ people }) => people.edit({ spec: { adminCredentials: { existingSecretRef: { name: 'known-login' } } } }),
     ends: (world) => {
@@ -105,10 +104,7 @@ export const LOGINS: readonly Scenario[] = [
     name: 'password-changed-elsewhere',
     isSlow: true,
     prepare: running,
-    act: async (world) => {
-      world.others((simulator) => simulator.setPassword('orders', 'admin', 'set-behind-our-back'));
-      world.invariants.passwordIsLost = true;
-    },
+    act: async ({ people }) => people.setPassword('orders', 'admin', 'set-behind-our-back'),
     ends: ({ view }) => view.ready() === 'False AdminLoginRefused',
   },
   {

@@ -91,8 +91,7 @@ export const USERS_OF_SERVERS: readonly Scenario[] = [
     subject,
     prepare: (world) => ready(world),
     act: async (world) => {
-      world.others((simulator) => simulator.deleteUser('orders', NAME));
-      world.invariants.passwordIsLost = true;
+      world.people.deleteUser('orders', NAME);
       await world.people.edit({ annotations: { 'mooring.dev/reconcile-at': '1' } }, NAME, USERS);
     },
     ends: isReadyAndWorks,
@@ -103,10 +102,7 @@ export const USERS_OF_SERVERS: readonly Scenario[] = [
     isSlow: true,
     subject,
     prepare: (world) => ready(world),
-    act: async (world) => {
-      world.others((simulator) => simulator.setPassword('orders', NAME, 'set-behind-our-back'));
-      world.invariants.passwordIsLost = true;
-    },
+    act: async ({ people }) => people.setPassword('orders', NAME, 'set-behind-our-back'),
     ends: isReadyAndWorks,
   },
   {
