@@ -45,6 +45,9 @@ const AT_REST_MS = 150_000;
 const LOOKED_AT_WITHIN_MS = 30_000;
 const GONE_WITHIN_MINUTES = 60;
 
+/** What changes Secrets, or has Kubernetes delete them with their owners. */
+const ON_SECRETS: ReadonlySet<Step['do']> = new Set(['scribble', 'delete', 'recreate', 'terminate']);
+
 /** Tells a story to the operator, and then deletes everything. Returns the first thing that is not as it must be. */
 export async function playStory({ steps, dialect = 'document', ...plan }: Story): Promise<StoryRun> {
   const world = new World({ scenario: 'story', strikes: [], ...plan }, undefined, dialect);
@@ -57,9 +60,8 @@ export async function playStory({ steps, dialect = 'document', ...plan }: Story)
   try {
     await teller.begin();
     for (const step of steps) await teller.tell(step);
-    // What somebody does on a server, or without a watch to a Secret, is noticed when that is looked at next.
-    const toASecret = (step: Step) => step.do === 'scribble' || ('of' in step && step.of === 'secrets');
-    const isUnheard = (step: Step) => 'target' in step || (plan.secrets === 'get' && toASecret(step));
+    // What somebody does on a server is noticed when that is looked at next; without a watch, what happens to a Secret as well.
+    const isUnheard = ({ do: what, ...on }: Step) => 'target' in on || (plan.secrets === 'get' && ON_SECRETS.has(what));
     const isCalm = steps.every((step) => step.do !== 'strike' && !isUnheard(step));
     problem =
       (isCalm && teller.isObserved() ? await teller.lookAnewAfter(AT_REST_MS) : undefined) ??
