@@ -79,8 +79,14 @@ test.each([
   'http://me:12#34@proxy.test',
   'me:12/34@proxy.test',
   'http://me:1?@proxy.test',
+  'http://me:ses#ame@proxy.test:3128',
+  'me:ses/ame@proxy.test:3128',
+  'https://me:ses?ame@proxy.test',
+  'http://me:ses\\ame@proxy.test',
 ])('a proxy whose login is not written as URLs demand is refused: %s', (named) => {
   expect(() => proxyFor(SERVER, undefined, { HTTPS_PROXY: named })).toThrow(
-    new Error('HTTPS_PROXY cannot be read: in its login, %, /, ? and # must be written as %25, %2F, %3F and %23'),
+    new Error(
+      'HTTPS_PROXY cannot be read: in its login, %, /, \\, ? and # must be written as %25, %2F, %5C, %3F and %23',
+    ),
   );
 });

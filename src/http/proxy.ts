@@ -27,21 +27,22 @@ export function proxiesOf(env: NodeJS.ProcessEnv): ProxyOf {
 }
 
 function usable(found: string, from: string): string {
-  const proxy = URL.parse(found.includes('://') ? found : `http://${found}`);
-  if (proxy !== null && isMisread(proxy)) throw new Error(`${from} cannot be read: ${ENCODING}`);
+  const text = found.includes('://') ? found : `http://${found}`;
+  const proxy = URL.parse(text);
+  if (isMisread(text, proxy)) throw new Error(`${from} cannot be read: ${ENCODING}`);
   if (proxy?.protocol === 'http:' || proxy?.protocol === 'https:') return proxy.href;
   // Not the URL itself: it may contain a password.
   const scheme = proxy === null ? 'cannot be read' : `begins with ${proxy.protocol}//`;
   throw new Error(`${from} ${scheme}: Mooring uses proxies by http:// and https:// only`);
 }
 
-const ENCODING = 'in its login, %, /, ? and # must be written as %25, %2F, %3F and %23';
+const ENCODING = String.raw`in its login, %, /, \, ? and # must be written as %25, %2F, %5C, %3F and %23`;
 
-/** Otherwise part of a password could count as the port, and be shown. */
-function isMisread({ username, password, pathname, search, hash }: URL): boolean {
-  if (`${pathname}${search}${hash}`.includes('@')) return true;
+/** Otherwise the beginning of a password counts as the port: if it is a number, it would be shown. */
+function isMisread(text: string, proxy: URL | null): boolean {
+  if (/:\/\/.*[/\\?#].*@/.test(text)) return true;
   try {
-    decodeURIComponent(`${username}${password}`);
+    decodeURIComponent(`${proxy?.username ?? ''}${proxy?.password ?? ''}`);
     return false;
   } catch {
     return true;
