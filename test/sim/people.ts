@@ -175,7 +175,6 @@ export class People {
   }
 
   /** Changes a Secret that the operator wrote. */
-  /** Changes a Secret of ours. */
   async scribble(name: string, patch: Fields): Promise<void> {
     const secret = this.#find(SECRETS, name);
     if (secret === undefined) return;
