@@ -155,6 +155,14 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof KubeError && error.status === 404;
 }
 
+/**
+ * The API server says that there is no such object. The 404 of something in front of it, or of a path that it does not serve (a
+ * definition that is being installed anew), says nothing of the object.
+ */
+export function isAbsence(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 404 && error.reason === 'NotFound';
+}
+
 /** Whoever asks lacks a right. */
 export function isForbidden(error: unknown): error is KubeError {
   return error instanceof KubeError && error.status === 403;

@@ -3,6 +3,7 @@ import { HttpError, type HttpRequest, type HttpResponse, type HttpTransport, rea
 import { REDACT_WINDOW, redact } from '../http/redact.ts';
 import {
   type AnyObject,
+  isAbsence,
   type KubeApi,
   KubeError,
   type ListOptions,
@@ -233,14 +234,6 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       }
     },
   };
-}
-
-/**
- * The API server says that there is no such object. The 404 of something in front of it, or of a path that it does not serve (a
- * definition that is being installed anew), says nothing of the object.
- */
-function isAbsence(error: unknown): boolean {
-  return error instanceof KubeError && error.status === 404 && error.reason === 'NotFound';
 }
 
 /** With one of these the API server usually refuses. It repeats no headers, and there are many such answers: a search takes time. */
