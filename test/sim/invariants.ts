@@ -255,13 +255,12 @@ export class Invariants {
   #hear(object: FakeObject): void {
     const { adoptionPolicy = 'Never', managementPolicy } = specOf(object);
     if (adoptionPolicy !== 'Never' || managementPolicy === 'Observe') this.#adopters.add(object.metadata.uid);
-    const { createdAt } = statusOf(object);
+    const { createdAt, conditions = [], credentials, operation } = statusOf(object);
     const { deletionPolicy, deletionProtection, state } = specOf(object);
     const deleting = object.metadata.deletionTimestamp !== undefined && deletionProtection !== true;
-    const { target } = statusOf(object).operation ?? {};
+    const { target } = operation ?? {};
     if (target !== undefined && deletionPolicy === 'Delete') this.#left.delete(target);
     else if (target !== undefined) this.#left.set(target, object.metadata.uid);
-    const { conditions = [], credentials } = statusOf(object);
     const { clusterRef } = (specOf(object)['cloneFrom'] ?? {}) as Readonly<Record<string, unknown>>;
     const isUnsecured = clusterRef !== undefined && credentials === undefined;
     for (const cluster of this.#world.view.clusters()) {
