@@ -40,12 +40,12 @@ test('reconcile() says while paused what would follow later, if only that waits 
   });
 });
 
-test('reconcile() shows what it sees of a paused object, and does not go on at once with what is held back', async () => {
+test('reconcile() shows what it sees of a paused object, and looks again, but not at once', async () => {
   const toy = aToy({
     decide: () => ({ conditions: READY, steps: ['grow'], status: { size: 3 }, requeueAfterMs: 0 }),
   });
   await toy.create({ annotations: { [PAUSED]: 'true' } });
-  expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: undefined });
+  expect(await toy.reconcile()).toEqual({ next: 'retry', pace: 'slowly', fails: false });
   expect(toy.status()).toMatchObject({ size: 3 });
 });
 
@@ -58,7 +58,7 @@ test('reconcile() retries a failed look at a paused object as at any other', asy
 test('reconcile() does not announce what it may not begin while paused', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, hold: true, status: { size: 3 }, requeueAfterMs: 0 }) });
   await toy.create({ annotations: { [PAUSED]: 'true' } });
-  expect(await toy.reconcile()).toEqual({ next: 'settled', requeueAfterMs: undefined });
+  expect(await toy.reconcile()).toEqual({ next: 'retry', pace: 'slowly', fails: false });
   expect(toy.status()).not.toMatchObject({ size: 3 });
 });
 

@@ -51,14 +51,11 @@ function looked(subject: DatabaseSubject, seen: DatabaseSeen, schema: SchemaSeen
   const { checkedSchema } = subject.status;
   const checked = checkedSchema?.hash === plan.digest ? checkedSchema : undefined;
   const pending = pendingOf(plan);
-  // While paused, no step leads to another look.
-  const requeueAfterMs = seen.checkInMs;
   if (checked?.outcome === 'Succeeded') {
     const message = `The dry run of ${namesOf(plan)} succeeded, so the schema is being applied`;
     return {
       conditions: [...reconciling('ApplyingSchema', message), pending],
       steps: [{ do: 'ApplySchema', name, identity, plan }],
-      requeueAfterMs,
     };
   }
   const steps: readonly DatabaseStep[] = [{ do: 'TrySchema', name, identity, plan }];
@@ -66,15 +63,15 @@ function looked(subject: DatabaseSubject, seen: DatabaseSeen, schema: SchemaSeen
     const message = `The schema stays as it was, because this was refused: ${checked.message}`;
     const conditions = [...stalled('SchemaRefused', message), synced('False', 'SchemaRefused', message)];
     // That it is tried again is no news: what is Stalled must not look as if it went on, every few minutes.
-    if (schema.tryAgainInMs <= 0) return { conditions, steps, requeueAfterMs };
+    if (schema.tryAgainInMs <= 0) return { conditions, steps };
     // The database's existence is checked at least as often as for one that is Ready.
-    return { conditions, announces: steps, requeueAfterMs: earlier(schema.tryAgainInMs, requeueAfterMs) };
+    return { conditions, announces: steps, requeueAfterMs: earlier(schema.tryAgainInMs, seen.checkInMs) };
   }
   const summary =
     plan.because === 'drift'
       ? reconciling('SchemaDrifted', `${pending.message}: all sources are run again`)
       : reconciling('CheckingSchema', `Schema sources are tried in a transaction without effect: ${namesOf(plan)}`);
-  return { conditions: [...summary, pending], steps, requeueAfterMs };
+  return { conditions: [...summary, pending], steps };
 }
 
 function pendingOf(plan: SchemaPlan): ConditionUpdate {

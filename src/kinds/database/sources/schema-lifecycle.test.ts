@@ -136,7 +136,7 @@ describe.each(DIALECTS)('In dialect %s, schema sources', (dialect) => {
     expect(message(bench)).toMatch(/Mooring changes nothing, and would try/);
     // Also once the time for another try has come, the database and its schema are looked at.
     await checkedRoutinely(bench);
-    expect(await bench.settle()).toEqual({ next: 'settled', requeueAfterMs: expect.any(Number) });
+    expect(await bench.settle()).toEqual({ next: 'retry', pace: 'slowly', fails: false });
     expect(bench.ready()).toBe('Unknown Paused');
     await bench.annotate('mooring.dev/paused', 'false');
     await bench.settle();

@@ -451,4 +451,20 @@ describe('quiet', () => {
     expect(bench.condition()?.message).toContain('would write a new password to the connection Secret');
     expect(bench.secret()).toBeUndefined();
   });
+
+  it('a paused object whose password was changed elsewhere is looked at again, and Ready once it works', async () => {
+    const bench = await readyUserBench({ space: { verifyInterval: '1m' } });
+    const { clock, simulator } = bench.cluster;
+    const password = bench.secret()?.['password'] ?? '';
+    await bench.annotate('mooring.dev/paused', 'true');
+    simulator.setPassword('orders', 'app', 'changed-in-the-console');
+    await clock.advance(61_000);
+    await settleRefused(bench);
+    expect(bench.ready()).toBe('Unknown Paused');
+    expect(await bench.settle()).toEqual({ next: 'retry', pace: 'slowly', fails: false });
+    simulator.setPassword('orders', 'app', password);
+    await clock.advance(61_000);
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+  });
 });
