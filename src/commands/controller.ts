@@ -14,6 +14,7 @@ import type { KubeConnection } from '../kube/connection/connection.ts';
 import { LEASES } from '../kube/lease.ts';
 import { Reachability } from '../kube/reachability.ts';
 import { createReviews, type Reviews } from '../kube/reviews.ts';
+import { eachOnce } from '../kube/warnings.ts';
 import { createMetrics, type Metrics } from '../operator/metrics.ts';
 import { createOperator, type Operator } from '../operator.ts';
 import { helpRows } from '../plugin/command-line/help.ts';
@@ -85,6 +86,7 @@ async function run(config: Config, io: CommandIO, log: Log): Promise<void> {
     userAgent,
     reachability: new Reachability({ clock: systemClock, random: systemRandom }),
     onRequest: metrics.kubeRequest,
+    onWarning: eachOnce(({ text, ...about }) => log.warn(about, `The API server warns: ${text}`)),
     refusal: (resource: Resource) => (resource === LEASES ? undefined : operator.fence()),
   };
   const clients = createKubeClients(connection, clientOptions, watches);

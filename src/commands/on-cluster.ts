@@ -9,6 +9,7 @@ import { isBusy, KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import { defaultKubeconfig, loadKubeConnection, NoKubeconfigError } from '../kube/connection/config.ts';
 import { isHeaderText } from '../kube/connection/impersonation.ts';
+import { eachOnce } from '../kube/warnings.ts';
 import {
   type Arguments,
   CONNECTION_FLAGS,
@@ -122,12 +123,13 @@ async function connected(
   };
   // As in kubectl, also in a pod, such as a runner's, whose own cluster is seldom the one that is meant.
   const kubeconfig = given('kubeconfig') ?? defaultKubeconfig(io.env);
+  const tell = (text: string) => {
+    if (on.screen?.say(text) !== true) io.stderr(text);
+  };
   const connection = await loadKubeConnection(systemClock, kubeconfig, {
     context: given('context'),
     impersonation,
-    tell: (text) => {
-      if (on.screen?.say(text) !== true) io.stderr(text);
-    },
+    tell,
   });
   const transport = createUndiciTransport({ ...connection.tls, connections: CONNECTIONS });
   try {
@@ -138,6 +140,8 @@ async function connected(
       userAgent: PLUGIN_AGENT,
       // Flux undoes what a manager whose name begins with kubectl has set, such as a pause.
       fieldManager: 'mooring-plugin',
+      // In kubectl's words.
+      onWarning: eachOnce(({ text }) => tell(`Warning: ${text}\n`)),
     });
     const reach = reachOf({ kubeconfig: given('kubeconfig'), context: given('context'), as, 'as-group': groups });
     return await run({ ...on, api, reach, namespace: given('namespace') ?? connection.namespace });

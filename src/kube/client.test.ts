@@ -6,6 +6,7 @@ import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { isGone, isNamespaceTerminating, KubeError, type Resource, SECRETS } from './api.ts';
 import { createKubeClient } from './client.ts';
 import { Reachability } from './reachability.ts';
+import type { Warning } from './warnings.ts';
 
 const TOYS: Resource = { group: 'mooring.dev', version: 'v1alpha1', plural: 'toys', kind: 'Toy' };
 const errorOf = (promise: Promise<unknown>) =>
@@ -536,4 +537,26 @@ test('A watch whose bookmark has no version is broken: continuing from nowhere w
   const { api } = aClient(() => ({ status: 200, body: line }));
   const error = await errorOf(allOf(api.watch(TOYS, { resourceVersion: '7', timeoutSeconds: 300 })));
   expect(error).toMatchObject({ kind: 'lost' });
+});
+
+test("The client passes on the API server's warnings, without the values of a Secret and the token", async () => {
+  const told: Warning[] = [];
+  const values = { password: 'a-secret-value-17', token: 'a-token-of-the-operator' };
+  const encoded = Buffer.from(values.password).toString('base64');
+  const api = createKubeClient({
+    server: 'https://api.test',
+    transport: scriptedTransport(() => ({
+      status: 200,
+      headers: { warning: `299 - "${values.password} is short", 299 - "${encoded}", 299 - "${values.token} is old"` },
+      body: OBJECT,
+    })),
+    authorize: async () => ({ authorization: `Bearer ${values.token}` }),
+    userAgent: 'mooring/test',
+    onWarning: (warning) => told.push(warning),
+  });
+  await api.create(SECRETS, 'ns', { data: { password: encoded } });
+  expect(told).toMatchObject([{ verb: 'create', resource: 'secrets' }, {}, {}]);
+  const texts = told.map(({ text }) => text).join('\n');
+  expect(texts).toMatch(/ is short\n.*\n.* is old$/);
+  for (const value of [values.password, encoded, values.token]) expect(texts).not.toContain(value);
 });

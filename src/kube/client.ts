@@ -16,6 +16,7 @@ import type { KubeConnection } from './connection/connection.ts';
 import { readLines } from './lines.ts';
 import type { Reachability, TurnOptions } from './reachability.ts';
 import { secretValues } from './secret-values.ts';
+import { type Warning, warningsIn } from './warnings.ts';
 
 export interface KubeClientOptions {
   /** The API server's URL. */
@@ -32,6 +33,8 @@ export interface KubeClientOptions {
   readonly reachability?: Reachability;
   /** Called after each request with the HTTP status, or 0 if there was no answer. */
   readonly onRequest?: (request: { verb: string; resource: string; code: number }) => void;
+  /** Called with each warning of the API server. */
+  readonly onWarning?: (warning: Warning) => void;
 }
 
 type KubeRequest = Omit<HttpRequest, 'url'> & TurnOptions & { readonly path: string };
@@ -116,7 +119,12 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
           await readText(response, MAX_ANSWER_BYTES);
           continue;
         }
-        return { response, sent: [authorization['authorization'] ?? []].flat() };
+        const sent = [authorization['authorization'] ?? []].flat();
+        for (const text of warningsIn(response.headers['warning'])) {
+          const shown = resource === SECRETS ? redact(text, secretsIn(request.body)) : text;
+          options.onWarning?.({ verb, resource: resource.plural, text: withoutToken(shown, response, sent) });
+        }
+        return { response, sent };
       } catch (error) {
         if (error instanceof HttpError && error.isUnanswered) reachability?.notReached();
         throw error;
