@@ -61,6 +61,9 @@ export class OnServers {
   /** The clusters that each DatabaseCluster has stood for, by its namespace/name. */
   readonly #stoodFor = new Map<string, Set<Cluster>>();
 
+  /** The uids of objects whose user or database somebody else has dropped. */
+  readonly #bereft = new Set<string>();
+
   constructor(world: World, fail: (invariant: InvariantOfAStep, message: string) => void) {
     this.#world = world;
     this.#fail = fail;
@@ -78,10 +81,14 @@ export class OnServers {
         const was = before?.get(key);
         // What a new cluster comes with is older than any object for it.
         const others = byOthers || before === undefined;
-        known.set(key, { ...thing, makers: others ? (was?.makers ?? new Set()) : this.#judge(cluster, was, thing) });
+        const makers = others ? (was?.makers ?? this.#stillClaiming(cluster, thing)) : this.#judge(cluster, was, thing);
+        known.set(key, { ...thing, makers });
       }
-      for (const [key, was] of before ?? [])
-        if (!now.has(key) && !byOthers && !cluster.gone) this.#judgeEnd(cluster, was);
+      for (const [key, was] of before ?? []) {
+        if (now.has(key) || cluster.gone) continue;
+        if (byOthers) for (const uid of was.makers) this.#bereft.add(uid);
+        else this.#judgeEnd(cluster, was);
+      }
       this.#known.set(cluster, known);
     }
     this.#prove();
@@ -195,6 +202,15 @@ export class OnServers {
       'nothing ended unasked',
       `${was.kind} ${was.name} of cluster ${cluster.id} was deleted, and no manifest asks for it`,
     );
+  }
+
+  /**
+   * Those who count as the makers of what somebody else created in place of what was dropped: it has nothing but its name, so nobody can
+   * tell before the operator has noticed.
+   */
+  #stillClaiming(cluster: Cluster, thing: Thing): ReadonlySet<string> {
+    const claims = this.#claimsTo(cluster, thing).filter(({ uid, owns }) => owns && this.#bereft.has(uid));
+    return new Set(claims.map(({ uid }) => uid));
   }
 
   #claimsTo(cluster: Cluster, { kind, name }: Thing): readonly Claim[] {

@@ -37,6 +37,16 @@ test('A login is found in the Secret that it moves to, though somebody has just 
   expect(await playStory({ seed: 91_950, steps } as Story)).toMatchObject({ problem: undefined });
 });
 
+test('A database that somebody drops and creates again is still the one that its object stands for', async () => {
+  const steps = [
+    { afterMs: 0, do: 'create', of: 'databaseclusters', name: 'orders', spec: {} },
+    { afterMs: 0, do: 'create', of: 'databases', name: 'sales', spec: { clusterRef: { name: 'orders' } } },
+    { afterMs: 45_000, do: 'dropDatabase', id: 'orders', target: 'sales' },
+    { afterMs: 10_000, do: 'createDatabase', id: 'orders', target: 'sales' },
+  ];
+  expect(await playStory({ seed: 90_968, steps } as Story)).toMatchObject({ problem: undefined });
+});
+
 test('A story that goes wrong is made as small as it can be', async () => {
   // Whose login a clone comes with that names its source by its id, only a person can say.
   const source = {
