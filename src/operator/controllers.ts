@@ -200,6 +200,7 @@ function controllerOfClusters(
     clusterKeys: () => clusters.store.keys(),
     cluster: (key) => clusters.store.get(key),
     claimants: (space, id): Iterable<ObjectKey> => controller.references.dependents(`clusters/${space}/${id}`),
+    recorders: (createdAt): Iterable<ObjectKey> => controller.references.dependents(`created/${createdAt}`),
     clones: (source, secretName): Iterable<ObjectKey> => {
       const secret = objectKey(splitKey(source).namespace, secretName);
       return [...controller.references.dependents(`databaseclusters/${source}`), ...referringTo(secret)];

@@ -47,6 +47,16 @@ test('A database that somebody drops and creates again is still the one that its
   expect(await playStory({ seed: 90_968, steps } as Story)).toMatchObject({ problem: undefined });
 });
 
+test('A cluster that somebody renames is not taken over by an object that waits for one of that id', async () => {
+  const waiting = { clusterID: 'orders-x', adoptionPolicy: 'MustExist' };
+  const steps = [
+    { afterMs: 0, do: 'create', of: 'databaseclusters', name: 'billing', spec: waiting },
+    { afterMs: 0, do: 'create', of: 'databaseclusters', name: 'orders', spec: {} },
+    { afterMs: 60_000, do: 'rename', id: 'orders' },
+  ];
+  expect(await playStory({ seed: 91_665, steps } as Story)).toMatchObject({ problem: undefined });
+});
+
 test('A story that goes wrong is made as small as it can be', async () => {
   // Whose login a clone comes with that names its source by its id, only a person can say.
   const source = {

@@ -151,6 +151,7 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       clusterKeys: () => [],
       cluster: (key) => (key === KEY ? object() : undefined),
       claimants: () => [KEY],
+      recorders: () => [],
       clones: () => [],
       referringTo: () => [],
       watches: () => true,

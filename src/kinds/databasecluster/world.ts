@@ -39,6 +39,8 @@ export interface ClusterWorld {
   readonly clusterKeys: () => Iterable<ObjectKey>;
   /** Keys of the DatabaseClusters that have this id in this space, or want it. */
   readonly claimants: (space: ObjectKey, id: string) => Iterable<ObjectKey>;
+  /** Keys of the DatabaseClusters whose status records a cluster that was created then. */
+  readonly recorders: (createdAt: string) => Iterable<ObjectKey>;
   /** Keys of the DatabaseClusters to be cloned from that one, and perhaps more. `secretName`: of its admin Secret. */
   readonly clones: (source: ObjectKey, secretName: string) => Iterable<ObjectKey>;
   /** Keys of the DatabaseClusters whose spec names this Secret, their own or another. */

@@ -12,8 +12,9 @@ const former = { clusterID: 'orders', createdAt: CREATED_AT };
 function withOther(
   metadata: Partial<KubeObject['metadata']>,
   spec: object,
-  status: object,
+  status: { readonly createdAt?: string },
   through: { readonly space: string; readonly ready?: string } = { space: 'shop/production' },
+  poller: { readonly lists?: number; readonly shown?: string } = {},
 ): ClusterWorld {
   const other: KubeObject = {
     apiVersion: '',
@@ -25,6 +26,15 @@ function withOther(
   return {
     places: { get: () => PLACE, same: (space: string) => new Set([space, through.space]) },
     claimants: (space: string) => (space === through.space ? ['shop/older'] : []),
+    recorders: (createdAt: string) => (createdAt === status.createdAt ? ['shop/older'] : []),
+    connections: {
+      get: () => ({
+        poller: {
+          get: () => (poller.shown === undefined ? undefined : { createdAt: Date.parse(poller.shown) }),
+          listsBeside: () => poller.lists ?? 0,
+        },
+      }),
+    },
     cluster: () => other,
     space: () => through.ready && { ready: { status: through.ready } },
   } as unknown as ClusterWorld;
@@ -58,6 +68,23 @@ it.each<[string, ClusterBuilder, string, string | undefined]>([
   const world = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, {}, renaming);
   const cluster = { id: 'orders', createdAt: Date.parse(createdAt) } as Cluster;
   expect(firstClaimant(world, given.subject, 'orders', cluster)).toBe(first);
+});
+
+const WHOLE = '2026-11-20T09:00:00.000Z';
+const PRECISE = '2026-11-20T09:00:00.123Z';
+it.each<[string, string, Parameters<typeof withOther>[4], string | undefined]>([
+  ['is shown only here', PRECISE, {}, 'shop/older'],
+  ['was in one List under both', PRECISE, { lists: 1, shown: PRECISE }, 'shop/older'],
+  ['was in three Lists beside this one', PRECISE, { lists: 3, shown: PRECISE }, undefined],
+  ['is shown there, if the time is in whole seconds', WHOLE, { lists: 1, shown: WHOLE }, undefined],
+  ['is not shown there, and the time is in whole seconds', WHOLE, {}, 'shop/older'],
+  ['is another one there by now, and the time is in whole seconds', WHOLE, { shown: CREATED_AT }, 'shop/older'],
+])('A cluster that an older object knows under another id %s', (_what, createdAt, poller, first) => {
+  const known = { clusterID: 'before', createdAt };
+  const metadata = { creationTimestamp: '2026-11-20T08:00:00Z' };
+  const world = withOther(metadata, { clusterID: 'before' }, known, undefined, poller);
+  const cluster = { id: 'orders', createdAt: Date.parse(createdAt) } as Cluster;
+  expect(firstClaimant(world, aCluster().subject, 'orders', cluster)).toBe(first);
 });
 
 const elsewhere = { spaceRef: { name: 'beside' } };

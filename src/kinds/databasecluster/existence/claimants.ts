@@ -8,6 +8,7 @@ import { createdAtOf, currentID, mayExist, placeOf, spaceKeyOf } from '../identi
 import type { ClusterSubject } from '../observation.ts';
 import type { ClusterRecord } from '../record.ts';
 import type { ClusterWorld } from '../world.ts';
+import { isPrecise, isShown, maybeSame } from './same-cluster.ts';
 
 /* Which DatabaseClusters have or want one id in one place of the cloud, by whatever DatabaseSpace, connected or not. */
 
@@ -57,7 +58,7 @@ export function claimantsOf(
 
 /**
  * The other object that has or wants this id, if it comes first. `cluster`: what the cloud shows under it. That may be the cluster of an
- * object that has just renamed it, whose status does not say so yet.
+ * object that has just renamed it, or for which somebody else has, whose status does not say so yet.
  */
 export function firstClaimant(
   world: ClusterWorld,
@@ -65,12 +66,25 @@ export function firstClaimant(
   id: string,
   cluster: Cluster | undefined,
 ): ObjectKey | undefined {
-  const createdAt = cluster && createdAtOf(cluster);
-  const isNew = createdAt !== undefined && createdAt !== subject.status.createdAt;
-  const others = claimantsOf(world, subject, id).filter(
-    (claimant) => currentID(claimant) === id || (isNew && claimant.status.createdAt === createdAt),
-  );
+  const having = claimantsOf(world, subject, id).filter((claimant) => currentID(claimant) === id);
+  const others = cluster === undefined ? having : [...having, ...knowingOtherwise(world, subject, cluster)];
   return comesBefore(subject, others, holdOf);
+}
+
+/** The other objects that know the cluster under the id that it had before, whatever their specs say of ids. */
+function knowingOtherwise(world: ClusterWorld, subject: ClusterSubject, cluster: Cluster): readonly ClusterRecord[] {
+  const createdAt = createdAtOf(cluster);
+  const poller = world.connections.get(spaceKeyOf(subject))?.poller;
+  const here = world.places.get(spaceKeyOf(subject));
+  // The subject's own was looked for under all ids.
+  if (createdAt === undefined || createdAt === subject.status.createdAt) return [];
+  if (poller === undefined || here === undefined) return [];
+  return claiming(world, world.recorders(createdAt)).filter((record) => {
+    const [{ clusterID = '' }, there] = [record.status, placeOf(world, record)];
+    const was = { clusterID, createdAt };
+    const isElsewhere = clusterID !== cluster.id && there !== undefined && isSamePlace(there, here);
+    return isElsewhere && maybeSame(poller, was, cluster) && (isPrecise(cluster) || !isShown(poller, was));
+  });
 }
 
 /** How far the object has come with its cluster. */

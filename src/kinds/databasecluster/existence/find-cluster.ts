@@ -9,6 +9,7 @@ import type { Work } from '../work.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claimantsOf } from './claimants.ts';
 import { neverCreates } from './decide-absent.ts';
+import { isPrecise, maybeSame } from './same-cluster.ts';
 
 interface Found {
   /** The id that it was found under, or looked for under. */
@@ -17,11 +18,6 @@ interface Found {
   /** Ids of clusters created when ours was, if that does not prove that one of them is ours. */
   readonly lookalikes: readonly string[];
 }
-
-/** A cluster that so many Lists in a row showed beside ours is another one. One List alone may show a cluster under both its ids. */
-const MOST_LISTS_BESIDE = 2;
-/** A creation time in whole seconds may be that of several clusters, and one before 1973 is not in milliseconds. */
-const PRECISE_FROM = 1e11;
 
 /**
  * Finds the cluster under its id, under the id that it was being renamed to, or, if somebody renamed it, under whichever
@@ -82,15 +78,8 @@ function maybeIt(
   was: { readonly clusterID: string; readonly createdAt: string | undefined },
 ): readonly Cluster[] {
   return [...poller.clusters()].filter(
-    (cluster) =>
-      createdAtOf(cluster) === was.createdAt &&
-      poller.listsBeside(was.clusterID, cluster) <= MOST_LISTS_BESIDE &&
-      !isAnothers(world, subject, cluster),
+    (cluster) => maybeSame(poller, was, cluster) && !isAnothers(world, subject, cluster),
   );
-}
-
-function isPrecise({ createdAt = 0 }: Cluster): boolean {
-  return createdAt > PRECISE_FROM && createdAt % 1000 !== 0;
 }
 
 /** Whether the cluster has the recorded properties that never change after it was created. */
