@@ -23,6 +23,18 @@ export const OF_CLUSTERS: readonly Mutation[] = [
     hunt: ['move-first-secret 9:crashAfter', 'move-first-secret'],
   },
   {
+    name: 'renamed-is-free',
+    about: 'A cluster under an id that nobody has is taken over, though an object knows it under another id',
+    changes: [
+      [
+        'kinds/databasecluster/existence/claimants.ts',
+        '[...having, ...knowingOtherwise(world, subject, cluster)]',
+        'having',
+      ],
+    ],
+    hunt: ['renamed-to-awaited'],
+  },
+  {
     name: 'refusal-holds-up-server',
     about: 'A server that is not up is looked at as seldom as a change that the cloud refuses is retried',
     changes: [['runtime/reconcile.ts', "soon: decision.retry === 'soon' }", 'soon: false }']],

@@ -1,5 +1,12 @@
 import { foreign, isReady, running, type Scenario } from '../scenario.ts';
 
+/**
+ * A person must say whether it is the same. An object that is created again may get another cluster: then the Secret of the first is not
+ * overwritten.
+ */
+const isSeenAsRenamed = (ready: string) =>
+  ['True Running', 'False ClusterMissing', 'False SecretNotOurs'].includes(ready);
+
 /** Scenarios of what others do to a cluster, or have in its place. */
 export const OTHERS: readonly Scenario[] = [
   {
@@ -99,12 +106,21 @@ export const OTHERS: readonly Scenario[] = [
     name: 'renamed-elsewhere',
     prepare: running,
     act: async (world) => world.others((simulator) => simulator.changeCluster('orders', { id: 'orders-x' })),
-    // A person must say whether it is the same. An object that is created again may get another cluster: then the Secret of the
-    // first is not overwritten.
-    ends: ({ view }) => ['True Running', 'False ClusterMissing', 'False SecretNotOurs'].includes(view.ready()),
+    ends: ({ view }) => isSeenAsRenamed(view.ready()),
     // Of two clusters that were created in a whole second nobody knows whether they are the same.
     mayEndElsewhere: ({ view }) =>
       view.clusters().some(({ id, createdAt }) => id === 'orders-x' && createdAt % 1000 === 0),
+  },
+  {
+    name: 'renamed-to-awaited',
+    prepare: async (world) => {
+      await world.people.createCluster({ clusterID: 'orders-x', adoptionPolicy: 'MustExist' }, 'second');
+      await running(world);
+    },
+    act: async (world) => world.others((simulator) => simulator.changeCluster('orders', { id: 'orders-x' })),
+    ends: ({ view }) => isSeenAsRenamed(view.ready()) && view.ready('second').startsWith('False'),
+    // Then the other object takes its place.
+    without: ['delete', 'recreate', 'loseSecret', 'terminate'],
   },
   {
     name: 'drift',
