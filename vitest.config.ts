@@ -19,6 +19,18 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** Only for `npm run gitops`, as building the tool takes minutes. */
+const tool = process.env['GITOPS_TOOL_FOLDER'];
+const gitops = {
+  test: {
+    ...shared,
+    name: 'gitops',
+    include: [`test/gitops/${tool}/**/*.test.ts`],
+    testTimeout: 300_000,
+    hookTimeout: 3_600_000, // The build.
+  },
+};
+
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
@@ -73,6 +85,7 @@ export default defineConfig({
           hookTimeout: 300_000,
         },
       },
+      ...(tool === undefined ? [] : [gitops]),
     ],
   },
 });
