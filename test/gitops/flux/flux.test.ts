@@ -1,11 +1,11 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dump, loadAll } from 'js-yaml';
+import { dump, load, loadAll } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { definitions } from '../../../src/kinds/definitions.ts';
 import { waitUntil } from '../../support/control-plane.ts';
 import { CHART } from '../../support/helm.ts';
-import { cluster, database, type Manifest, space, user, wholeSpace } from '../../support/manifests.ts';
+import { cluster, configMap, database, type Manifest, space, user, wholeSpace } from '../../support/manifests.ts';
 import { mooringHere } from '../../support/plugin.ts';
 import { ROOT, readDocument } from '../../support/readme.ts';
 import { type ServedCloud, startCloud } from '../../support/served-cloud.ts';
@@ -95,7 +95,9 @@ const get = (what: string, path: string, ...flags: readonly string[]) =>
   flux.kubectl('get', ...what.split(' '), SHOP, `--output=jsonpath={${path}}`, ...flags);
 
 const READY = '.status.conditions[?(@.type=="Ready")]';
-const inCloud = (id: string) => [...cloud.simulator.clusters()].find((each) => each.id === id && !each.gone)?.status;
+const found = (id: string) => [...cloud.simulator.clusters()].find((each) => each.id === id && !each.gone);
+const inCloud = (id: string) => found(id)?.status;
+const createdAt = (id: string) => found(id)?.createdAt;
 
 test('The chart and the databases that depend on it are applied from Git, and all is Ready', async () => {
   cpSync(CHART, join(flux.git.tree('mooring'), 'charts/mooring'), { recursive: true });
@@ -200,57 +202,17 @@ describe('What a person sets', () => {
     expect(await get('databaseclusters orders', '.status.observed.storageSizeGB')).toBe('300');
     await plugin('resume', 'databasecluster/orders');
   });
-});
 
-describe('force: true', () => {
-  const wrong = { region: 'europ-west2' };
-  const forced = (spec: Readonly<Record<string, unknown>>) =>
-    commit({ 'forced/cluster.yaml': text(cluster(spec, {}, 'forced')) });
-
-  test('removes an object that the API server refuses, and its cluster stays and can be taken over', async () => {
-    const first = await forced({});
-    await flux.apply(text(kustomization('forced', 'databases', { force: true, targetNamespace: 'shop' })));
-    await flux.synced('forced', 'databases', first);
-    const uid = await get('databaseclusters forced', '.metadata.uid');
-    expect(await flux.refused('forced', 'databases', await forced(wrong))).toContain('is not offered');
-    expect(await get('databaseclusters forced --ignore-not-found', '.metadata.uid')).toBe('');
-    expect(await flux.refused('forced', 'databases', await forced({}))).toContain('stalled resources');
-    expect(await get('databaseclusters forced', `${READY}.reason`)).toBe('ClusterIDInUse');
-    await flux.synced('forced', 'databases', await forced({ adoptionPolicy: 'IfExists', deletionProtection: true }));
-    expect(await get('databaseclusters forced', '.metadata.uid')).not.toBe(uid);
-    expect(cloud.tookEffect('deploy')).toBe(2); // Orders and this one.
+  test('stays in spite of Git in the field that the example tells Flux to ignore', async () => {
+    const [, example = ''] = /^## Flux$[\s\S]*?```yaml\n([\s\S]*?)```/m.exec(readDocument('docs/gitops.md')) ?? [];
+    const inFlux = [`--namespace=${NAMESPACE}`, '--type=merge', `--patch=${JSON.stringify(load(example))}`];
+    await applied(await put(space(cloud), cluster({ storageSizeGB: 300, state: 'Running' }), user(), DATABASE));
+    await flux.kubectl('patch', 'kustomization', 'databases', ...inFlux);
+    await plugin('suspend', 'databasecluster/orders');
+    await applied(await put(space(cloud), cluster({ storageSizeGB: 400, state: 'Running' }), user(), DATABASE));
+    expect(inCloud('orders')).toBe('suspended');
+    await plugin('resume', 'databasecluster/orders');
   });
-
-  test('does not get past deletionProtection', async () => {
-    await forced({ ...wrong, deletionPolicy: 'Delete', deletionProtection: true });
-    await flux.reconcile('gitrepository', 'databases');
-    const reason = async () => (await get('databaseclusters forced', `${READY}.reason`)) === 'DeletionProtected';
-    await waitUntil(reason, { what: 'deletion waits', timeoutMs: 60_000 });
-    const abandon = ['mooring.dev/abandon=true', `--field-manager=${MANAGER}`];
-    await flux.kubectl('annotate', 'databaseclusters', 'forced', SHOP, ...abandon);
-    await flux.synced('forced', 'databases', await forced({ adoptionPolicy: 'IfExists' }));
-    expect(inCloud('forced')).toBe('running');
-  });
-});
-
-test('Everything is pruned at once, Secrets too, and each cluster is treated as its deletionPolicy says', async () => {
-  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } };
-  const objects = [
-    ...wholeSpace(cloud),
-    cluster({ deletionPolicy: 'Delete' }, {}, 'gone'),
-    cluster({}, {}, 'kept'),
-    user({ clusterRef: { name: 'gone' } }),
-    user({ clusterRef: { name: 'kept' } }, {}, 'other'),
-    database({ clusterRef: { name: 'kept' }, deletionPolicy: 'Delete' }),
-  ].map((manifest) => inNamespace('team', manifest));
-  const all = await commit({ 'all/objects.yaml': text(namespace, ...objects) });
-  await flux.apply(text(kustomization('all', 'databases')));
-  await flux.synced('all', 'databases', all);
-  await flux.synced('all', 'databases', await commit({ 'all/objects.yaml': text(namespace) }));
-  const left = () => flux.kubectl('get', `${OURS},secrets`, '--namespace=team', '--output=name');
-  const isOver = async () => (await left()) === 'secret/kept-admin\n';
-  await waitUntil(isOver, { what: 'only the login of the cluster that stays is left', timeoutMs: 60_000 });
-  expect([inCloud('gone'), inCloud('kept')]).toEqual([undefined, 'running']);
 });
 
 describe('The chart', () => {
@@ -280,4 +242,80 @@ describe('The chart', () => {
     await flux.reconcile('kustomization', 'databases');
     expect(await versions()).toEqual(before);
   });
+});
+
+test('An object that Flux may not prune keeps its cluster when it moves to another Kustomization', async () => {
+  const stays = { 'kustomize.toolkit.fluxcd.io/prune': 'disabled' };
+  const moving = text(cluster({}, stays, 'moving'));
+  const none = text(configMap('none', {}));
+  const first = await commit({ 'left/objects.yaml': moving, 'right/objects.yaml': none });
+  for (const name of ['left', 'right'])
+    await flux.apply(text(kustomization(name, 'databases', { targetNamespace: 'shop' })));
+  await flux.synced('left', 'databases', first);
+  const uid = await get('databaseclusters moving', '.metadata.uid');
+  const second = await commit({ 'left/objects.yaml': none, 'right/objects.yaml': moving });
+  for (const name of ['left', 'right']) await flux.synced(name, 'databases', second);
+  expect(await get('databaseclusters moving', '.metadata.uid')).toBe(uid);
+  expect(await get('databaseclusters moving', `${READY}.reason`)).toBe('Running');
+});
+
+describe('force: true', () => {
+  const wrong = { region: 'europ-west2' };
+  const forced = (spec: Readonly<Record<string, unknown>>) =>
+    commit({ 'forced/cluster.yaml': text(cluster(spec, {}, 'forced')) });
+
+  test('removes an object that the API server refuses, and its cluster stays and can be taken over', async () => {
+    const first = await forced({});
+    await flux.apply(text(kustomization('forced', 'databases', { force: true, targetNamespace: 'shop' })));
+    await flux.synced('forced', 'databases', first);
+    const uid = await get('databaseclusters forced', '.metadata.uid');
+    const created = createdAt('forced');
+    expect(await flux.refused('forced', 'databases', await forced(wrong))).toContain('is not offered');
+    expect(await get('databaseclusters forced --ignore-not-found', '.metadata.uid')).toBe('');
+    expect(await flux.refused('forced', 'databases', await forced({}))).toContain('stalled resources');
+    expect(await get('databaseclusters forced', `${READY}.reason`)).toBe('ClusterIDInUse');
+    await flux.synced('forced', 'databases', await forced({ adoptionPolicy: 'IfExists' }));
+    expect(await get('databaseclusters forced', '.metadata.uid')).not.toBe(uid);
+    expect(createdAt('forced')).toBe(created);
+  });
+
+  test('destroys a cluster with deletionPolicy Delete because of a misspelling', async () => {
+    await flux.synced('forced', 'databases', await forced({ adoptionPolicy: 'IfExists', deletionPolicy: 'Delete' }));
+    expect(await flux.refused('forced', 'databases', await forced({ ...wrong, deletionPolicy: 'Delete' }))).toContain(
+      'is not offered',
+    );
+    expect(inCloud('forced')).toBeUndefined();
+  });
+
+  test('does not get past deletionProtection', async () => {
+    await flux.synced('forced', 'databases', await forced({ deletionPolicy: 'Delete', deletionProtection: true }));
+    await forced({ ...wrong, deletionPolicy: 'Delete', deletionProtection: true });
+    await flux.reconcile('gitrepository', 'databases');
+    const reason = async () => (await get('databaseclusters forced', `${READY}.reason`)) === 'DeletionProtected';
+    await waitUntil(reason, { what: 'deletion waits', timeoutMs: 60_000 });
+    const abandon = ['mooring.dev/abandon=true', `--field-manager=${MANAGER}`];
+    await flux.kubectl('annotate', 'databaseclusters', 'forced', SHOP, ...abandon);
+    await flux.synced('forced', 'databases', await forced({ adoptionPolicy: 'IfExists' }));
+    expect(inCloud('forced')).toBe('running');
+  });
+});
+
+test('Everything is pruned at once, Secrets too, and each cluster is treated as its deletionPolicy says', async () => {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } };
+  const objects = [
+    ...wholeSpace(cloud),
+    cluster({ deletionPolicy: 'Delete' }, {}, 'gone'),
+    cluster({}, {}, 'kept'),
+    user({ clusterRef: { name: 'gone' } }),
+    user({ clusterRef: { name: 'kept' } }, {}, 'other'),
+    database({ clusterRef: { name: 'kept' }, deletionPolicy: 'Delete' }),
+  ].map((manifest) => inNamespace('team', manifest));
+  const all = await commit({ 'all/objects.yaml': text(namespace, ...objects) });
+  await flux.apply(text(kustomization('all', 'databases')));
+  await flux.synced('all', 'databases', all);
+  await flux.synced('all', 'databases', await commit({ 'all/objects.yaml': text(namespace) }));
+  const left = () => flux.kubectl('get', `${OURS},secrets`, '--namespace=team', '--output=name');
+  const isOver = async () => (await left()) === 'secret/kept-admin\n';
+  await waitUntil(isOver, { what: 'only the login of the cluster that stays is left', timeoutMs: 60_000 });
+  expect([inCloud('gone'), inCloud('kept')]).toEqual([undefined, 'running']);
 });

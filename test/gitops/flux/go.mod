@@ -9,9 +9,11 @@ tool (
 	github.com/fluxcd/source-controller
 )
 
+// Version 0.18.3, which source-controller asks for, cannot be had from every module proxy.
+replace github.com/fluxcd/pkg/artifact => github.com/fluxcd/pkg/artifact v0.18.0
+
 // As in the go.mod of the controllers: a dependency's own replacements do not count.
 replace (
-	github.com/fluxcd/pkg/artifact => github.com/fluxcd/pkg/artifact v0.18.0
 	github.com/opencontainers/go-digest => github.com/opencontainers/go-digest v1.0.1-0.20220411205349-bde1400a84be
 	gopkg.in/yaml.v3 => gopkg.in/yaml.v3 v3.0.1
 	sigs.k8s.io/kustomize/api => sigs.k8s.io/kustomize/api v0.21.1
