@@ -1,6 +1,7 @@
 import { isRecord, recordOf } from '../base/is-record.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { LAST_APPLIED } from '../kube/object.ts';
+import { mergePatch } from '../sandbox/merge-patch.ts';
 import type { Manifest } from './manifests.ts';
 
 /* Who applied an object, as far as its managed fields say, and a patch that applies a manifest as they would. */
@@ -54,7 +55,28 @@ export function applierOf(live: AnyObject | undefined, { spec }: Pick<Manifest, 
   const wanted = new Set(leavesOf(spec));
   const likeness = appliers.map(({ before }) => likenessOf(wanted, new Set(leavesOf(before?.spec))));
   const enough = Math.max(...likeness) / 2;
-  return appliers.findLast((_, index) => (likeness[index] ?? 0) >= enough) ?? NOBODY;
+  const last = appliers.findLast((_, index) => (likeness[index] ?? 0) >= enough) ?? NOBODY;
+  return last.manager === FLUX ? asFluxApplies(last, live) : last;
+}
+
+const FLUX = 'kustomize-controller';
+/** With `Merge` Flux leaves what others have added. */
+const FLUX_POLICY = 'kustomize.toolkit.fluxcd.io/ssa';
+
+/** Flux makes its own what managers whose name begins with kubectl have set, and so removes what is not in the manifest. */
+function asFluxApplies(flux: Applier, live: AnyObject): Applier {
+  const { managedFields = [] } = live.metadata as { readonly managedFields?: readonly unknown[] };
+  const ofKubectl = managedFields
+    .filter(isRecord)
+    .filter(({ manager, subresource }) => String(manager).startsWith('kubectl') && !subresource);
+  const keepsAll = live.metadata.annotations?.[FLUX_POLICY]?.toLowerCase() === 'merge';
+  if (ofKubectl.length === 0 || keepsAll) return flux;
+  const owned = ofKubectl.map(({ fieldsV1 }) => {
+    const { spec = {}, metadata } = ownedIn(fieldsV1);
+    const { labels = {}, annotations = {} } = recordOf(metadata);
+    return { metadata: { labels, annotations }, spec };
+  });
+  return { before: owned.reduce<unknown>(mergePatch, flux.before) as Applied };
 }
 
 /** The share of common elements, from 0 to 1. */
