@@ -195,8 +195,21 @@ function clustersIn(
     if (owner !== undefined) {
       servers.set(owner.object.key, { ...contents, clusterID: cluster.id, space });
     }
-    return saved(cluster, space, owner, { ...contents, login, schemas }, nowMs);
+    const addresses = addressesOf(cluster, owner, dependents);
+    return saved(cluster, space, owner, { ...contents, login, schemas, addresses }, nowMs);
   });
+}
+
+/** A cluster that is suspended shows no servers. They are expected to be, once it is resumed, where its users have found them. */
+function addressesOf(
+  { servers }: Cluster,
+  owner: PlannedCluster | undefined,
+  { users }: Dependents,
+): readonly string[] {
+  if (servers.length > 0 || owner === undefined) return servers.map(({ address }) => address);
+  const connections = (users.get(owner.object.key) ?? []).flatMap(({ status: { connection } }) => connection ?? []);
+  const last = connections.find(({ cluster }) => cluster === owner.status.createdAt);
+  return last?.addresses.split(',') ?? [];
 }
 
 /** A cluster that was just deployed. */
@@ -247,7 +260,17 @@ function saved(
   cluster: Cluster,
   { spec: { teamID, spaceID } }: PlannedSpace,
   owner: PlannedCluster | undefined,
-  { login, users, databases, schemas }: Contents & { readonly login: Login; readonly schemas: CopiedSchemas },
+  {
+    login,
+    users,
+    databases,
+    schemas,
+    addresses,
+  }: Contents & {
+    readonly login: Login;
+    readonly schemas: CopiedSchemas;
+    readonly addresses: readonly string[];
+  },
   nowMs: number,
 ): SavedCluster {
   const status = wordOf(cluster.status);
@@ -270,7 +293,7 @@ function saved(
     backup: backup ?? { frequency: 'daily', retentionDays: 7 },
     ...(to === undefined ? {} : { transition: { to, atMs: nowMs + SOON[0] } }),
     isReplacement: false,
-    servers: cluster.servers.map(({ address }) => ({ address, status: 'running' })),
+    servers: addresses.map((address) => ({ address, status: status === 'suspended' ? 'pending' : 'running' })),
     defaultUser: SANDBOX_LOGIN.username,
     users: [login, ...users.map((username) => ({ username, password: SANDBOX_PASSWORD }))].map(
       ({ username, password }) => ({ username, passwordHash: hashPassword(password) }),

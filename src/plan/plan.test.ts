@@ -4,6 +4,7 @@ import { aWorld, ON_ORDERS, SPACE, type Specs, specOf } from '../../test/support
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import { DATABASES } from '../kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
+import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { PAUSED } from '../kube/annotations.ts';
 import { type AnyObject, SECRETS } from '../kube/api.ts';
 import type { Plan } from './outcome.ts';
@@ -346,14 +347,27 @@ describe('makePlan()', () => {
     await world.end();
   });
 
-  it('applies no schema again to a cluster that is resumed', async () => {
+  it('applies no schema again to a cluster that is resumed, and expects it where it was', async () => {
     const schema = [{ inline: 'define entity person;' }];
-    const specs = { 'DatabaseCluster orders': CLUSTER_SPEC, 'Database orders': { ...ON_ORDERS, schema } };
+    const specs = {
+      'DatabaseCluster orders': CLUSTER_SPEC,
+      'DatabaseUser app': ON_ORDERS,
+      'Database orders': { ...ON_ORDERS, schema },
+    };
     const world = await aWorld(specs);
     await world.apply({ ...specs, 'DatabaseCluster orders': { ...CLUSTER_SPEC, state: 'Suspended' } });
+    const resumed = ['DatabaseCluster shop/orders: resume cluster "orders"'];
+    expect(stepsOf(await makePlan(await world.input(specs), world.clock))).toEqual(resumed);
+    // The copy of the cloud would have chosen another address.
+    const connection = { endpoint: 'https://orders.example.com:443', addresses: 'orders.example.com:443' };
+    const app = { namespace: 'shop', name: 'app' };
+    const status = { subresource: 'status' } as const;
+    const before = (await world.kube.get(DATABASE_USERS, app))?.status;
+    await world.kube.patch(DATABASE_USERS, app, { status: { connection } }, status);
     const planned = stepsOf(await makePlan(await world.input(specs), world.clock));
-    expect(planned).toEqual(['DatabaseCluster shop/orders: resume cluster "orders"']);
-    expect(await world.stepsSince(() => world.apply(specs))).toEqual(planned);
+    expect(planned).toEqual(resumed);
+    await world.kube.patch(DATABASE_USERS, app, { status: before }, status);
+    expect(await world.stepsSince(() => world.apply(specs))).toEqual(resumed);
     await world.end();
   });
 
