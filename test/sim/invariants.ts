@@ -418,10 +418,12 @@ export class Invariants {
     for (const secret of secrets) {
       const { name, uid } = secret.metadata;
       const cluster = clusterOf(secret, objects, clusters);
-      if (cluster === undefined || cluster.gone || cluster.status === 'destroying') continue;
+      if (cluster === undefined || cluster.gone) continue;
+      this.#noteAccepted(secret, cluster);
+      if (cluster.status === 'destroying') continue;
       if (this.lost.isLostIn(secret) || this.#isLost(cluster, contentsOf(secret)['username'] ?? '')) continue;
       const login = `${uid}/${cluster.createdAt}`;
-      this.#checkAccepted(secret, cluster);
+      this.#checkAccepted(secret);
       if (signsIn(secret, cluster)) this.#worked.add(login);
       else if (this.#worked.has(login)) broken.set(cluster, name);
     }
@@ -432,10 +434,15 @@ export class Invariants {
         this.fail('a password works', `None of the passwords in Secret ${name} signs in`);
   }
 
-  #checkAccepted(secret: FakeObject, cluster: Cluster): void {
+  /** A server that is being destroyed still answers, and its Secret stays. */
+  #noteAccepted(secret: FakeObject, cluster: Cluster): void {
     const { password, nextPassword, username = '' } = contentsOf(secret);
     for (const each of [password, nextPassword])
       if (each !== undefined && passwordIs(cluster.database, username, each)) this.#accepted.add(each);
+  }
+
+  #checkAccepted(secret: FakeObject): void {
+    const { password } = contentsOf(secret);
     if (password === undefined || this.#accepted.has(password)) return;
     this.fail('published when it works', `Secret ${secret.metadata.name} has a password that no server has accepted`);
   }

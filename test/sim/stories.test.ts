@@ -57,6 +57,17 @@ test('A cluster that somebody renames is not taken over by an object that waits 
   expect(await playStory({ seed: 91_665, steps } as Story)).toMatchObject({ problem: undefined });
 });
 
+test('A Secret may have a password that its server accepted while it was already being destroyed', async () => {
+  const rotate = { annotations: { 'mooring.dev/rotate-at': '3' } };
+  const steps = [
+    { afterMs: 0, do: 'create', of: 'databaseclusters', name: 'orders', spec: {} },
+    { afterMs: 45_000, do: 'destroy', id: 'orders' },
+    { afterMs: 1_600, do: 'annotate', of: 'databaseclusters', name: 'orders', ...rotate },
+    { afterMs: 39_000, do: 'recreate', of: 'databaseclusters', name: 'orders' },
+  ];
+  expect(await playStory({ seed: 93_683, steps } as Story)).toMatchObject({ problem: undefined });
+});
+
 test('A story that goes wrong is made as small as it can be', async () => {
   // Whose login a clone comes with that names its source by its id, only a person can say.
   const source = {
