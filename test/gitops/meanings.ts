@@ -34,7 +34,6 @@ const told =
 
 /** Reasons that are reported differently from their chapter. */
 const EXCEPTIONS: Readonly<Record<string, readonly Summary[]>> = {
-  Suspended: [[ready, 'Suspended', 'Current']],
   // Everything works as long as the Secret exists.
   SecretDeleting: [WELL],
   // A person's own wish.
@@ -42,10 +41,11 @@ const EXCEPTIONS: Readonly<Record<string, readonly Summary[]>> = {
   // Nothing is broken, and nothing will change by itself.
   Drifted: [[told('False'), 'Degraded', 'InProgress']],
   DeletionBlocked: [FAILING],
-  // It is a person's wish; what is still to do goes on by itself when the cluster runs.
+  // It is a person's wish; what is still to do goes on by itself when the cluster runs. Argo CD would wait, and not heed the commit
+  // that resumes the cluster.
   ClusterSuspended: [
-    [ready, 'Suspended', 'Current'],
-    [reconciling, 'Suspended', 'InProgress'],
+    [ready, 'Healthy', 'Current'],
+    [reconciling, 'Healthy', 'InProgress'],
   ],
   // Set back, or left: as driftPolicy says.
   RenamedElsewhere: [UNDER_WAY, [told('False'), 'Degraded', 'InProgress']],

@@ -97,13 +97,13 @@ const OF_SPACES_AND_CLUSTERS: readonly Situation[] = [
     await world.edit({ spec: { state: 'Suspended' } });
     await says('Unknown Suspending')(world);
   }),
-  cluster('suspended', ['Suspended', 'Current'], 'Suspended', suspended),
+  cluster('suspended', ['Healthy', 'Current'], 'Suspended', suspended),
   cluster('resuming', ['Progressing', 'InProgress'], 'Resuming', async (world) => {
     await suspended(world);
     await world.edit({ spec: { state: 'Running' } });
     await says('Unknown Resuming')(world);
   }),
-  cluster('paused', ['Suspended', 'Current'], 'Running', async (world) => {
+  cluster('paused', ['Healthy', 'Current'], 'Running', async (world) => {
     await running(world);
     await world.edit({ annotations: { 'mooring.dev/paused': 'true' } });
     await world.clock.advance(MINUTE_MS);
@@ -160,7 +160,7 @@ const OF_SPACES_AND_CLUSTERS: readonly Situation[] = [
     await world.putSecret('cloud-write', { clientID: 'write-id', clientSecret: 'a-wrong-one' });
     await space('False CredentialsInvalid')(world);
   }),
-  ofSpace('paused', ['Suspended', 'Current'], 'Observed', async (world) => {
+  ofSpace('paused', ['Healthy', 'Current'], 'Observed', async (world) => {
     await space('True Observed')(world);
     await world.edit({ annotations: { 'mooring.dev/paused': 'true' } }, 'production', SPACES);
     await world.clock.advance(MINUTE_MS);
@@ -213,16 +213,22 @@ function onServer(
       await create(world, refused);
       await kindSays(kind, `False ${refusal}`)(world);
     }),
-    situation('cluster_suspended', ['Suspended', 'Current'], 'ClusterSuspended', asleep),
-    situation('new_on_suspended', ['Suspended', 'InProgress'], 'ClusterSuspended', async (world) => {
+    situation('cluster_suspended', ['Healthy', 'Current'], 'ClusterSuspended', asleep),
+    situation('new_on_suspended', ['Healthy', 'InProgress'], 'ClusterSuspended', async (world) => {
       await suspended(world);
       await create(world);
       await kindSays(kind, 'Unknown ClusterSuspended')(world);
     }),
-    situation('paused', ['Suspended', 'Current'], well, async (world) => {
+    situation('paused', ['Healthy', 'Current'], well, async (world) => {
       await ready(world);
       await world.edit({ annotations: { 'mooring.dev/paused': 'true' } }, 'app', resource);
       await world.clock.advance(MINUTE_MS);
+    }),
+    situation('paused_with_changes', ['Suspended', 'InProgress'], 'Paused', async (world) => {
+      await running(world);
+      await create(world);
+      await world.edit({ annotations: { 'mooring.dev/paused': 'true' } }, 'app', resource);
+      await kindSays(kind, 'Unknown Paused')(world);
     }),
     situation('deleting', ['Progressing', 'Terminating'], 'ClusterSuspended', async (world) => {
       await ready(world);

@@ -147,7 +147,7 @@ describe.concurrent.each(MANIFESTS)('%s', (_, text) => {
 test('Nobody waits for a suspended cluster', async (context) => {
   const [site] = await settled(context, (cloud) => asText([space(cloud), cluster({ state: 'Suspended' })]), []);
   const live = await items(['get', `--namespace=${site.namespace}`, 'dbc']);
-  expect(await judged(live)).toEqual([['Suspended', 'Current']]);
+  expect(await judged(live)).toEqual([['Healthy', 'Current']]);
 });
 
 test('Secrets that Mooring writes carry nothing that would make Argo CD prune them', async (context) => {

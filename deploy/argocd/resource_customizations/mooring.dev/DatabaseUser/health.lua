@@ -16,20 +16,19 @@ end
 if obj.metadata.deletionTimestamp ~= nil then
   return { status = "Progressing", message = ready.message or "It is being deleted" }
 end
-if annotations["mooring.dev/paused"] == "true" then
-  return { status = "Suspended", message = ready.message or "Paused by annotation mooring.dev/paused" }
-end
 if status.observedGeneration ~= obj.metadata.generation or ready.status == nil then
   return { status = "Progressing", message = "Waiting for Mooring to look at it" }
 end
 if is("Stalled", "True") or is("Ready", "False") then
   return { status = "Degraded", message = ready.message }
 end
--- A cluster that is suspended as its spec says, or an object on one, which goes on when the cluster runs again.
-if ready.reason == "Suspended" or ready.reason == "ClusterSuspended" then
-  return { status = "Suspended", message = ready.message }
+-- Argo CD goes on to the next wave, and to the next commit, only if all is Healthy. What rests as its spec says must not hold it
+-- up, nor what waits until somebody resumes a cluster: the next commit may be the one that does.
+if ready.reason == "ClusterSuspended" then
+  return { status = "Healthy", message = ready.message }
 end
 if is("Reconciling", "True") or is("Ready", "Unknown") then
-  return { status = "Progressing", message = ready.message }
+  local paused = annotations["mooring.dev/paused"] == "true"
+  return { status = paused and "Suspended" or "Progressing", message = ready.message }
 end
 return { status = "Healthy", message = ready.message }
