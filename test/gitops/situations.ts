@@ -138,7 +138,7 @@ const OF_SPACES_AND_CLUSTERS: readonly Situation[] = [
     world.remove();
     await says('Unknown Destroying')(world);
   }),
-  cluster('deletion_protected', ['Progressing', 'Terminating'], 'DeletionProtected', async (world) => {
+  cluster('deletion_protected', ['Degraded', 'Terminating'], 'DeletionProtected', async (world) => {
     await running(world, { deletionProtection: true });
     world.remove();
     await says('False DeletionProtected')(world);

@@ -14,7 +14,8 @@ local function is(type, value)
 end
 
 if obj.metadata.deletionTimestamp ~= nil then
-  return { status = "Progressing", message = ready.message or "It is being deleted" }
+  local blocked = is("Ready", "False")
+  return { status = blocked and "Degraded" or "Progressing", message = ready.message or "It is being deleted" }
 end
 if status.observedGeneration ~= obj.metadata.generation or ready.status == nil then
   return { status = "Progressing", message = "Waiting for Mooring to look at it" }
