@@ -97,7 +97,8 @@ function healthTests(all: readonly Fixture[]): readonly (readonly [string, strin
   return definitions.flatMap(({ kind }) => {
     const own = all.filter((fixture) => fixture.kind === kind);
     const tests = own.map((fixture) => ({
-      healthStatus: { status: fixture.argo, message: messageOf(fixture) },
+      // Of an object that is being deleted, Argo CD heeds only a `deletionMessage`.
+      healthStatus: { status: fixture.argo, [isDeleted(fixture) ? 'deletionMessage' : 'message']: messageOf(fixture) },
       inputPath: `testdata/${fixture.name}.yaml`,
     }));
     const folder = `${CUSTOMIZATIONS}/${kind}`;
@@ -129,6 +130,8 @@ function actionTests(all: readonly Fixture[]): readonly (readonly [string, strin
 }
 
 /** What else the health check says. */
+const isDeleted = ({ object }: Fixture) => 'deletionTimestamp' in object.metadata;
+
 function messageOf({ object, name }: Fixture): string {
   const ready = object.status?.conditions?.find(({ type }) => type === 'Ready');
   return ready === undefined || name === 'changed' ? 'Waiting for Mooring to look at it' : ready.message;

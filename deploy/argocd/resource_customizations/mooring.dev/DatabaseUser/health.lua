@@ -14,8 +14,9 @@ local function is(type, value)
 end
 
 if obj.metadata.deletionTimestamp ~= nil then
+  -- Before 3.6 Argo CD shows Progressing, whatever is returned here.
   local blocked = is("Ready", "False")
-  return { status = blocked and "Degraded" or "Progressing", message = ready.message or "It is being deleted" }
+  return { status = blocked and "Degraded" or "Progressing", deletionMessage = ready.message or "It is being deleted" }
 end
 if status.observedGeneration ~= obj.metadata.generation or ready.status == nil then
   return { status = "Progressing", message = "Waiting for Mooring to look at it" }
