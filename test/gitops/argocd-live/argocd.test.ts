@@ -127,15 +127,19 @@ describe('Mooring below Argo CD', () => {
   });
 
   test('A cluster that Git no longer has is pruned when somebody confirms that, and stays in the cloud', async () => {
-    const unprotected = await world.edit('orders.yaml', (text) =>
-      text.replace('deletionProtection: true', 'deletionProtection: false'),
-    );
-    await world.until('databases', 'the cluster may be deleted', isAt(unprotected));
     const removed = await world.edit('orders.yaml', () => '');
     const waits = 'waiting for pruning confirmation of mooring.dev/DatabaseCluster/orders';
     await world.until('databases', waits, (application) => application?.message === waits);
     expect(await state()).toBe('running');
     await world.argocd('app', 'confirm-deletion', 'databases');
+    await world.until('databases', 'its protection is in the way', (application) => application?.health === 'Degraded');
+    await world.kubectl(
+      'patch',
+      'databasecluster/orders',
+      `--namespace=${NAMESPACE}`,
+      '--type=merge',
+      '--patch={"spec":{"deletionProtection":false}}',
+    );
     await world.until('databases', 'the objects are pruned', isAt(removed));
     expect(world.cloud.tookEffect('destroy')).toBe(0);
   });
