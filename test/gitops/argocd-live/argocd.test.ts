@@ -37,6 +37,18 @@ const patchApplication = (name: string, spec: object) =>
 const action = (name: string, kind = 'DatabaseCluster', object = 'orders') =>
   world.argocd('app', 'actions', 'run', 'databases', name, `--kind=${kind}`, `--resource-name=${object}`);
 
+const LATE = `---
+apiVersion: mooring.dev/v1alpha1
+kind: DatabaseUser
+metadata:
+  name: late
+  annotations:
+    argocd.argoproj.io/sync-wave: "2"
+spec:
+  clusterRef:
+    name: orders
+`;
+
 describe('Mooring below Argo CD', () => {
   test('The chart is in sync and healthy, with its CustomResourceDefinitions', async () => {
     await world.until('mooring', 'the chart is installed', isWell);
@@ -75,13 +87,17 @@ describe('Mooring below Argo CD', () => {
     expect(await world.versions()).toEqual(before);
   });
 
-  test('A commit suspends the cluster, and the next one resumes it', async () => {
+  test('A commit suspends the cluster, others are applied meanwhile, and one resumes it', async () => {
     const suspended = await world.edit('orders.yaml', (text) => text.replace('spec:\n', 'spec:\n  state: Suspended\n'));
     await world.until('databases', 'the operation ends while the cluster is suspended', isAt(suspended));
     expect(await state()).toBe('suspended');
+    const added = await world.edit('orders.yaml', (text) => `${text}${LATE}`);
+    await world.until('databases', 'the operation does not wait for what is new on the cluster', isAt(added));
     const resumed = await world.edit('orders.yaml', (text) => text.replace('state: Suspended', 'state: Running'));
     await world.until('databases', 'the cluster is resumed', isAt(resumed));
     expect(await state()).toBe('running');
+    const reason = () => field('databaseuser/late', '.status.conditions[?(@.type=="Ready")].reason');
+    await waitUntil(async () => (await reason()) === 'LoginWorks', { what: 'the new user is created' });
   });
 
   test('Actions suspend and resume the cluster, and selfHeal does not undo that', async () => {
