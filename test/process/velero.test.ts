@@ -96,6 +96,25 @@ test('with their status, objects go on as before', { timeout: 120_000 }, async (
   await expectUntouched(desk);
 });
 
+test('if Mooring works meanwhile, the status is put over what it has written, and objects go on as before', {
+  timeout: 120_000,
+}, async () => {
+  const namespace = await makeNamespace();
+  const { desk, operator } = await startDesk(namespace);
+  onTestFinished(async () => void (await operator.kill()));
+  const onCreated = async (name: string) => {
+    const kind = KINDS.find((each) => each === name);
+    if (kind === undefined) return;
+    const isTold = async () => ((await desk.get(kind))?.status?.observedGeneration ?? -1) > 0;
+    await waitUntil(isTold, { what: `Mooring has written to ${kind}` });
+  };
+  await veleroRestore(api, namespace, backup, { withStatus: true, rules: rules.withStatus, onCreated });
+  // It would look by itself within a minute.
+  await desk.kubectl('annotate', 'mooring', '--all', 'mooring.dev/reconcile-at=now');
+  for (const kind of KINDS) await desk.until(kind, { status: 'True' });
+  await expectUntouched(desk);
+});
+
 test('without status, existing clusters are left alone, and reported as somebody else’s', {
   timeout: 120_000,
 }, async () => {

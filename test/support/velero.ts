@@ -10,8 +10,8 @@ import { readDocument } from './readme.ts';
 /*
  * The requests that Velero makes when it restores into another namespace, after pkg/restore/restore.go of velero-io/velero
  * (1.16 to 1.19): it drops what resetMetadata() names, keeps labels, annotations and finalizers, adds two labels, creates the
- * object without its status, then sets the status if told to, and patches managedFields. Velero itself needs nodes and an object
- * store.
+ * object without its status, then sets the status if told to, whatever was written meanwhile, and patches managedFields.
+ * test/gitops/velero compares this with Velero itself, which takes long to build.
  */
 
 /** An object as it is in a backup. */
@@ -31,6 +31,8 @@ export interface Restore {
   readonly withStatus?: boolean;
   /** `--resource-modifier-configmap`. */
   readonly rules?: readonly ModifierRule[];
+  /** Runs when an object of this kind was created, and has no status yet. */
+  readonly onCreated?: (kind: string) => Promise<void>;
 }
 
 const rulesSchema = z.array(
@@ -41,15 +43,18 @@ const rulesSchema = z.array(
 );
 export type ModifierRule = z.infer<typeof rulesSchema>[number];
 
+/** The guide's files with rules, for a restore with status and for one without. */
+export function modifierFiles(): readonly string[] {
+  const text = readDocument('docs/guides/disaster-recovery.md');
+  return [...text.matchAll(/```yaml\n(# modifiers\.yaml(?:,.*)?\n[\s\S]*?)```/g)].map(([, file = '']) => file);
+}
+
 /** The guide's rules, for a restore with status and for one without. */
 export function rulesOfGuide(): {
   readonly withStatus: readonly ModifierRule[];
   readonly without: readonly ModifierRule[];
 } {
-  const blocks = [
-    ...readDocument('docs/guides/disaster-recovery.md').matchAll(/```yaml\n# modifiers\.yaml(?:,.*)?\n([\s\S]*?)```/g),
-  ];
-  const [withStatus, without] = blocks.map(([, text = '']) => load(text));
+  const [withStatus, without] = modifierFiles().map((text) => load(text));
   const file = z.strictObject({ version: z.literal('v1'), resourceModifierRules: rulesSchema });
   return {
     withStatus: file.parse(withStatus).resourceModifierRules,
@@ -105,7 +110,8 @@ export async function veleroRestore(
   api: Api,
   namespace: string,
   backup: readonly Saved[],
-  { withStatus = false, rules = [] }: Restore = {},
+  { withStatus = false, rules = [], onCreated }: Restore = {},
+  kubectl: (args: readonly string[]) => Promise<string> = mustKubectl,
 ): Promise<void> {
   const send: Api['send'] = async (...request) => {
     const answer = await api.send(...request);
@@ -119,13 +125,24 @@ export async function veleroRestore(
     const object = { ...rest, metadata: { ...kept, namespace, labels: { ...metadata.labels, ...LABELS } } };
     const path = pathOf(saved.kind, namespace);
     const { body } = await send('POST', path, object);
-    if (withStatus && status !== undefined) {
-      const { resourceVersion } = (body as Saved).metadata;
-      const newest = { ...object, metadata: { ...object.metadata, resourceVersion }, status };
-      await send('PUT', `${path}/${metadata.name}/status`, newest);
-    }
+    await onCreated?.(saved.kind);
+    if (withStatus && status !== undefined) await putStatus(api, `${path}/${metadata.name}`, body as Saved, status);
     const patch = JSON.stringify({ metadata: { managedFields } });
     const what = [saved.kind.toLowerCase(), metadata.name, `--namespace=${namespace}`];
-    await mustKubectl(['patch', ...what, '--type=merge', `--patch=${patch}`]);
+    await kubectl(['patch', ...what, '--type=merge', `--patch=${patch}`]);
+  }
+}
+
+/** Puts the status over what anybody has written since: after a conflict, with the newest version. */
+async function putStatus(api: Api, path: string, created: Saved, status: unknown): Promise<void> {
+  const ATTEMPTS = 5;
+  let newest = created;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    const { resourceVersion } = newest.metadata;
+    const whole = { ...created, metadata: { ...created.metadata, resourceVersion }, status };
+    const answer = await api.send('PUT', `${path}/status`, whole);
+    if (answer.status < 300) return;
+    if (answer.status !== 409) throw new Error(`PUT ${path}/status: ${answer.causes.join('; ')}`);
+    newest = (await api.send('GET', path)).body as Saved;
   }
 }
