@@ -1,8 +1,8 @@
-// npm run gitops: Argo CD or Flux itself, built from its source, with Mooring. Not part of npm test, as the builds take long.
+// npm run gitops: Argo CD, Flux or Velero itself, built from its source, with Mooring. Not part of npm test, as the builds take long.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const USAGE = `Usage: npm run gitops -- argocd|flux [flags of vitest]
+const USAGE = `Usage: npm run gitops -- argocd|flux|velero [flags of vitest]
 
 Builds the tool with Go, which takes some minutes the first time, and runs it with Mooring against a simulated cloud.
 `;
@@ -11,6 +11,7 @@ Builds the tool with Go, which takes some minutes the first time, and runs it wi
 const FOLDERS = new Map([
   ['argocd', 'argocd-live'],
   ['flux', 'flux'],
+  ['velero', 'velero'],
 ]);
 
 const [name = '', ...flags] = process.argv.slice(2);
