@@ -127,9 +127,13 @@ test('beside the living originals, copies do nothing, and nothing of the origina
   const copy = createSite(api, 'copy', cloud, operator.logs);
   const flags = ['--namespace-mappings=shop:copy', '--resource-modifier-configmap=with-status'];
   await velero.restore('copy', 'nightly', ...flags, `--status-include-resources=${STATUS}`);
-  await copy.until('DatabaseCluster', { status: 'False', reason: 'ClusterIDClaimed', message: /"shop\/orders"/ });
-  await copy.until('DatabaseUser', { reason: 'WaitingForCluster' });
-  await copy.until('Database', { reason: 'WaitingForCluster' });
+  // Where Velero puts the status over what Mooring has written, Mooring looks again within a minute.
+  const until = (kind: Kind, reason: string) => copy.until(kind, { reason }, undefined, 90_000);
+  expect((await until('DatabaseCluster', 'ClusterIDClaimed')).status?.conditions?.[0]?.message).toMatch(
+    /"shop\/orders"/,
+  );
+  await until('DatabaseUser', 'WaitingForCluster');
+  await until('Database', 'WaitingForCluster');
   await old.kubectl(['delete', 'namespace', 'copy', '--timeout=60s']);
   const original = createSite(api, 'shop', cloud, operator.logs);
   await allReady(original);
