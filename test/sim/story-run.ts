@@ -21,7 +21,7 @@ import {
   type Story,
   storyOf,
 } from './story.ts';
-import { CLUSTERS, KINDS, readyOf, SPACES, specOf, statusOf } from './view.ts';
+import { CLUSTERS, KINDS, readyOf, referred, SPACES, specOf, statusOf } from './view.ts';
 import { World } from './world.ts';
 
 export interface StoryRun {
@@ -190,10 +190,14 @@ class Teller {
     for (const { resource, object } of objects)
       await people.edit({ annotations: { [RECONCILE_AT]: `after ${ms}` } }, keyOf(object), resource);
     await this.#pass(LOOKED_AT_WITHIN_MS);
+    // Another controller may let go of it meanwhile, which those that refer to it then hear.
+    const isLetGoOf = ({ object, resource }: (typeof objects)[number]) =>
+      readyOf(object).endsWith(' Released') && view.ready(keyOf(object), resource) === 'gone';
+    const letGo = new Set(objects.filter(isLetGoOf).map(({ object }) => keyOf(object)));
     const told = objects.flatMap(({ resource, object }) => {
       const [before, now] = [readyOf(object), view.ready(keyOf(object), resource)];
-      // Another controller may let go of it meanwhile.
-      const isLetGo = before.endsWith(' Released') && now === 'gone';
+      const concerned = [keyOf(object), referred(object, 'clusterRef'), referred(object, 'spaceRef')];
+      const isLetGo = concerned.some((key) => key !== undefined && letGo.has(key));
       // No login is tried meanwhile, and without a watch nothing else shows that its Secret is gone.
       const isAsleep = !this.#watchesSecrets && before.endsWith('Suspended');
       return before === now || isLetGo || isAsleep
