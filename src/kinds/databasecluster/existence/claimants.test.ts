@@ -87,6 +87,20 @@ it.each<[string, string, Parameters<typeof withOther>[4], string | undefined]>([
   expect(firstClaimant(world, aCluster().subject, 'orders', cluster)).toBe(first);
 });
 
+it.each<[string, number, string | undefined]>([
+  ['belongs to it while the last List may be older than the rename', 0, 'shop/older'],
+  ['is free once three Lists have shown both', 3, undefined],
+])(
+  'A cluster that has the id to which an older object renames its own, created in the same second, %s',
+  (_what, lists, first) => {
+    const known = { clusterID: 'before', createdAt: WHOLE };
+    const metadata = { creationTimestamp: '2026-11-20T08:00:00Z' };
+    const world = withOther(metadata, {}, known, undefined, { lists, shown: WHOLE });
+    const cluster = { id: 'orders', createdAt: Date.parse(WHOLE) } as Cluster;
+    expect(firstClaimant(world, aCluster().subject, 'orders', cluster)).toBe(first);
+  },
+);
+
 const elsewhere = { spaceRef: { name: 'beside' } };
 it.each<[string, object, string | undefined, string | undefined]>([
   ['wants it, does not count while that one is not there', {}, undefined, undefined],

@@ -4,7 +4,7 @@ import type { ObjectKey } from '../../../kube/object.ts';
 import { comesBefore, type Hold } from '../../claim.ts';
 import { isSamePlace } from '../../databasespace/place.ts';
 import { type HeldRecord, heldRecordOf } from '../held-record.ts';
-import { createdAtOf, currentID, mayExist, placeOf, spaceKeyOf } from '../identity.ts';
+import { createdAtOf, currentID, desiredID, mayExist, placeOf, spaceKeyOf } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import type { ClusterRecord } from '../record.ts';
 import type { ClusterWorld } from '../world.ts';
@@ -83,7 +83,9 @@ function knowingOtherwise(world: ClusterWorld, subject: ClusterSubject, cluster:
     const [{ clusterID = '' }, there] = [record.status, placeOf(world, record)];
     const was = { clusterID, createdAt };
     const isElsewhere = clusterID !== cluster.id && there !== undefined && isSamePlace(there, here);
-    return isElsewhere && maybeSame(poller, was, cluster) && (isPrecise(cluster) || !isShown(poller, was));
+    // The last List may be older than the object's own rename.
+    const isIt = () => isPrecise(cluster) || desiredID(record) === cluster.id || !isShown(poller, was);
+    return isElsewhere && maybeSame(poller, was, cluster) && isIt();
   });
 }
 
