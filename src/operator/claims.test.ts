@@ -6,7 +6,7 @@ import { DATABASES } from '../kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
-import { RECONCILE_AT } from '../kube/annotations.ts';
+import { ABANDON, RECONCILE_AT } from '../kube/annotations.ts';
 import { NAMESPACES } from '../kube/api.ts';
 import { type Condition, findStatusCondition } from '../kube/condition.ts';
 
@@ -139,6 +139,32 @@ test('A cluster is free at once when the DatabaseSpace of the object that others
   kube.remove(DATABASE_SPACES, { namespace: 'shop', name: 'again' });
   await clock.advance(15_000);
   expect(reason('first')).toBe('SpaceNotFound');
+  expect(reason('second')).not.toBe('ClusterIDClaimed');
+});
+
+test('A cluster that may be the renamed one of another object is free at once when that lets go of it', async () => {
+  const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
+  const { kube, clock, simulator } = world;
+  const reason = (name: string) => {
+    const found = kube.all(DATABASE_CLUSTERS).find(({ metadata }) => metadata.name === name);
+    const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
+    return findStatusCondition(conditions, 'Ready')?.reason;
+  };
+  await world.addSpace(0);
+  await world.addCluster(0, 'first');
+  await world.addCluster(0, 'second', { clusterID: 'renamed', adoptionPolicy: 'MustExist' });
+  // So that it is created at a whole second, which may be that of another cluster.
+  await clock.advance(990);
+  world.replica();
+  await clock.advance(60_000);
+  simulator.changeCluster('first', { id: 'renamed' });
+  await clock.advance(1_800_000);
+  expect([reason('first'), reason('second')]).toEqual(['ClusterMissing', 'ClusterIDClaimed']);
+  const first = { namespace: 'shop', name: 'first' };
+  await kube.patch(DATABASE_CLUSTERS, first, { metadata: { annotations: { [ABANDON]: 'true' } } });
+  kube.remove(DATABASE_CLUSTERS, first);
+  await clock.advance(15_000);
+  expect(reason('first')).toBeUndefined();
   expect(reason('second')).not.toBe('ClusterIDClaimed');
 });
 

@@ -1,3 +1,4 @@
+import type { Reference } from '../../base/collections/reference-index.ts';
 import { findStatusCondition } from '../../kube/condition.ts';
 import { keyOf, objectKey } from '../../kube/object.ts';
 import type { Kind } from '../../runtime/kind.ts';
@@ -6,10 +7,11 @@ import { decideCluster } from './decide.ts';
 import { abandonedWords } from './decide-deletion.ts';
 import { createdReference } from './existence/sharing.ts';
 import { heldRecordOf } from './held-record.ts';
-import { adminSecretName, currentID, desiredID, mayExist, owns, spaceKeyOf } from './identity.ts';
+import { adminSecretName, createdAtOf, currentID, desiredID, mayExist, owns, spaceKeyOf } from './identity.ts';
 import type { ClusterObservation, ClusterStep } from './observation.ts';
 import { observeCluster, orProtected } from './observe.ts';
 import type { ClusterRecord } from './record.ts';
+import { awaitedReference } from './records.ts';
 import { namingSecrets } from './refused-token.ts';
 import { CLUSTER_FINALIZER, DATABASE_CLUSTERS } from './resource.ts';
 import { type DatabaseClusterSpec, type DatabaseClusterStatus, databaseClusterDefinition } from './schema.ts';
@@ -46,8 +48,10 @@ export function databaseClusterKind(
         ...(sourceID === undefined || subject.status.createdAt !== undefined ? [] : [`clusters/${space}/${sourceID}`]),
       ];
     },
-    extraReferences: (subject) =>
-      freeClustersAhead(world, subject).map((id) => `clusters/${spaceKeyOf(subject)}/${id}`),
+    extraReferences: (subject) => [
+      ...freeClustersAhead(world, subject).map((id) => `clusters/${spaceKeyOf(subject)}/${id}`),
+      ...claimedCluster(world, subject),
+    ],
     group: spaceKeyOf,
     holds: (status) => mayExist({ status }),
     owns,
@@ -67,6 +71,13 @@ export function databaseClusterKind(
 
 /** Reasons that the List of the space shows to be over, without a request for each object, while no cluster is the object's. */
 const SEEN_IN_LISTS: ReadonlySet<string> = new Set(['ClusterNotFound', 'ClusterIDInUse']);
+
+/** The object that comes before this one may know the cluster under another id, so its changes are heard of by the time of creation. */
+function claimedCluster(world: ClusterWorld, subject: ClusterRecord): readonly Reference[] {
+  if (findStatusCondition(subject.status.conditions, 'Ready')?.reason !== 'ClusterIDClaimed') return [];
+  const cluster = world.connections.get(spaceKeyOf(subject))?.poller.get(currentID(subject));
+  return cluster === undefined ? [] : awaitedReference(createdAtOf(cluster));
+}
 
 /** A team may have one free cluster: an object that waits for its turn looks again when an existing one is gone. */
 function freeClustersAhead(world: ClusterWorld, subject: ClusterRecord) {

@@ -145,9 +145,15 @@ export function spaceAndIDOf(object: KubeObject): { readonly space: ObjectKey; r
   return record === undefined ? undefined : { space: spaceKeyOf(record), id: currentID(record) };
 }
 
+/** What an object refers to that waits for a cluster of that creation time, and whom those concern that record it. */
+export function awaitedReference(createdAt: string | undefined): readonly Reference[] {
+  return createdAt === undefined ? [] : [`awaited/${createdAt}`];
+}
+
 /**
- * Whom a change of the object concerns: those who want its ids, through any DatabaseSpace for the place where they are, and those who want
- * a Secret that it has or wants, which is free only when the object is gone or its login has moved.
+ * Whom a change of the object concerns: those who want its ids, through any DatabaseSpace for the place where they are; those who want its
+ * cluster under the id that it may have been given elsewhere; and those who want a Secret that it has or wants, which is free only when
+ * the object is gone or its login has moved.
  */
 export function concerns(
   object: KubeObject | undefined,
@@ -156,12 +162,13 @@ export function concerns(
   const record = heldRecordOf(object);
   if (record === undefined) return [];
   const own = spaceKeyOf(record);
-  const { place } = record.status;
+  const { place, createdAt } = record.status;
   const spaces = new Set([own, ...places.same(own), ...(place === undefined ? [] : places.at(place))]);
   const ids = new Set([currentID(record), desiredID(record)]);
   const secrets = new Set([adminSecretName(record), ...recordedIn(record)]);
   return [
     ...[...spaces].flatMap((space) => [...ids].map((id) => `clusters/${space}/${id}`)),
+    ...awaitedReference(createdAt),
     ...[...secrets].map((name) => `secrets/${objectKey(record.metadata.namespace ?? '', name)}`),
   ];
 }
