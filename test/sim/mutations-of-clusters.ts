@@ -26,11 +26,7 @@ export const OF_CLUSTERS: readonly Mutation[] = [
     name: 'renamed-is-free',
     about: 'A cluster under an id that nobody has is taken over, though an object knows it under another id',
     changes: [
-      [
-        'kinds/databasecluster/existence/claimants.ts',
-        '[...having, ...knowingOtherwise(world, subject, cluster)]',
-        'having',
-      ],
+      ['kinds/databasecluster/existence/claimants.ts', '[...having, ...knowingOtherwise(work, cluster)]', 'having'],
     ],
     hunt: ['renamed-to-awaited'],
   },

@@ -62,7 +62,7 @@ export async function observeCluster(
     canDestroy: connection.client.canDestroy,
     destroyRefusal: destroyRefusalOf(world, subject, connection),
     id,
-    claimedBy: firstClaimant(world, subject, id, cluster),
+    claimedBy: firstClaimant(work, id, cluster),
     mayLandUntilMs: mayLandUntilMs(world, subject),
     createdByCall: world.memory.createdByCall(subject.key, subject.status.operation),
     self: world.memory.attempts.self,

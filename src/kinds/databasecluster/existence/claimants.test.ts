@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { aCluster, type ClusterBuilder, CREATED_AT, PLACE } from '../../../../test/support/builders.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
 import type { KubeObject } from '../../../kube/object.ts';
+import type { ClusterSubject } from '../observation.ts';
 import type { ClusterWorld } from '../world.ts';
 import { firstClaimant } from './claimants.ts';
 
@@ -15,7 +16,7 @@ function withOther(
   status: { readonly createdAt?: string },
   through: { readonly space: string; readonly ready?: string } = { space: 'shop/production' },
   poller: { readonly lists?: number; readonly shown?: string } = {},
-): ClusterWorld {
+): (subject: ClusterSubject) => Parameters<typeof firstClaimant>[0] {
   const other: KubeObject = {
     apiVersion: '',
     kind: 'DatabaseCluster',
@@ -23,21 +24,16 @@ function withOther(
     spec: { ...older.spec, clusterID: 'orders', ...spec },
     status: { ...older.status, ...status },
   };
-  return {
+  const world = {
     places: { get: () => PLACE, same: (space: string) => new Set([space, through.space]) },
     claimants: (space: string) => (space === through.space ? ['shop/older'] : []),
     recorders: (createdAt: string) => (createdAt === status.createdAt ? ['shop/older'] : []),
-    connections: {
-      get: () => ({
-        poller: {
-          get: () => (poller.shown === undefined ? undefined : { createdAt: Date.parse(poller.shown) }),
-          listsBeside: () => poller.lists ?? 0,
-        },
-      }),
-    },
     cluster: () => other,
     space: () => through.ready && { ready: { status: through.ready } },
   } as unknown as ClusterWorld;
+  const shown = poller.shown === undefined ? undefined : ({ createdAt: Date.parse(poller.shown) } as Cluster);
+  const connection = { place: PLACE, poller: { get: () => shown, listsBeside: () => poller.lists ?? 0 } };
+  return (subject) => ({ world, subject, connection });
 }
 
 it.each([
@@ -45,8 +41,8 @@ it.each([
   ['that has announced it', aCluster().announced(), undefined],
   ['that has nothing yet', aCluster(), 'shop/older'],
 ])('Which object comes first of an older one that wants an id, and one %s', (_what, given, first) => {
-  const world = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, {}, {});
-  expect(firstClaimant(world, given.subject, 'orders', undefined)).toBe(first);
+  const lookOf = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, {}, {});
+  expect(firstClaimant(lookOf(given.subject), 'orders', undefined)).toBe(first);
 });
 
 it.each<[string, ClusterBuilder, string, string | undefined]>([
@@ -65,9 +61,9 @@ it.each<[string, ClusterBuilder, string, string | undefined]>([
   ],
 ])('A cluster under an id that another object wants %s', (_what, given, createdAt, first) => {
   const renaming = { clusterID: 'before', createdAt: CREATED_AT };
-  const world = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, {}, renaming);
+  const lookOf = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, {}, renaming);
   const cluster = { id: 'orders', createdAt: Date.parse(createdAt) } as Cluster;
-  expect(firstClaimant(world, given.subject, 'orders', cluster)).toBe(first);
+  expect(firstClaimant(lookOf(given.subject), 'orders', cluster)).toBe(first);
 });
 
 const WHOLE = '2026-11-20T09:00:00.000Z';
@@ -82,9 +78,9 @@ it.each<[string, string, Parameters<typeof withOther>[4], string | undefined]>([
 ])('A cluster that an older object knows under another id %s', (_what, createdAt, poller, first) => {
   const known = { clusterID: 'before', createdAt };
   const metadata = { creationTimestamp: '2026-11-20T08:00:00Z' };
-  const world = withOther(metadata, { clusterID: 'before' }, known, undefined, poller);
+  const lookOf = withOther(metadata, { clusterID: 'before' }, known, undefined, poller);
   const cluster = { id: 'orders', createdAt: Date.parse(createdAt) } as Cluster;
-  expect(firstClaimant(world, aCluster().subject, 'orders', cluster)).toBe(first);
+  expect(firstClaimant(lookOf(aCluster().subject), 'orders', cluster)).toBe(first);
 });
 
 it.each<[string, number, string | undefined]>([
@@ -95,11 +91,21 @@ it.each<[string, number, string | undefined]>([
   (_what, lists, first) => {
     const known = { clusterID: 'before', createdAt: WHOLE };
     const metadata = { creationTimestamp: '2026-11-20T08:00:00Z' };
-    const world = withOther(metadata, {}, known, undefined, { lists, shown: WHOLE });
+    const lookOf = withOther(metadata, {}, known, undefined, { lists, shown: WHOLE });
     const cluster = { id: 'orders', createdAt: Date.parse(WHOLE) } as Cluster;
-    expect(firstClaimant(world, aCluster().subject, 'orders', cluster)).toBe(first);
+    expect(firstClaimant(lookOf(aCluster().subject), 'orders', cluster)).toBe(first);
   },
 );
+
+it('A cluster that an older object knows under another id belongs to it even if the DatabaseSpace is gone during the look', () => {
+  const known = { clusterID: 'before', createdAt: PRECISE, place: PLACE };
+  const lookOf = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, { clusterID: 'before' }, known);
+  const look = lookOf(aCluster().subject);
+  const gone = { get: () => undefined, same: () => new Set([]) };
+  const world = { ...look.world, places: gone, connections: gone } as unknown as ClusterWorld;
+  const cluster = { id: 'orders', createdAt: Date.parse(PRECISE) } as Cluster;
+  expect(firstClaimant({ ...look, world }, 'orders', cluster)).toBe('shop/older');
+});
 
 const elsewhere = { spaceRef: { name: 'beside' } };
 it.each<[string, object, string | undefined, string | undefined]>([
@@ -109,6 +115,6 @@ it.each<[string, object, string | undefined, string | undefined]>([
   ['has it, counts though that one is not there', { createdAt: CREATED_AT, place: PLACE }, undefined, 'shop/older'],
 ])('An older object that names the same place through another DatabaseSpace, and %s', (_what, status, ready, first) => {
   const through = { space: 'shop/beside', ...(ready === undefined ? {} : { ready }) };
-  const world = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, elsewhere, status, through);
-  expect(firstClaimant(world, aCluster().subject, 'orders', undefined)).toBe(first);
+  const lookOf = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, elsewhere, status, through);
+  expect(firstClaimant(lookOf(aCluster().subject), 'orders', undefined)).toBe(first);
 });

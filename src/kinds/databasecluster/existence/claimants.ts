@@ -1,12 +1,14 @@
 import type { Cluster } from '../../../cloud/schema.ts';
+import type { SpacePoller } from '../../../cloud/space-poller.ts';
 import { findStatusCondition } from '../../../kube/condition.ts';
 import type { ObjectKey } from '../../../kube/object.ts';
 import { comesBefore, type Hold } from '../../claim.ts';
-import { isSamePlace } from '../../databasespace/place.ts';
+import { isSamePlace, type Place } from '../../databasespace/place.ts';
 import { type HeldRecord, heldRecordOf } from '../held-record.ts';
 import { createdAtOf, currentID, desiredID, mayExist, placeOf, spaceKeyOf } from '../identity.ts';
 import type { ClusterSubject } from '../observation.ts';
 import type { ClusterRecord } from '../record.ts';
+import type { Work } from '../work.ts';
 import type { ClusterWorld } from '../world.ts';
 import { isPrecise, isShown, maybeSame } from './same-cluster.ts';
 
@@ -56,33 +58,37 @@ export function claimantsOf(
   );
 }
 
+/** By what the cluster was found, which the look keeps even if the DatabaseSpace is gone by now. */
+type Looking = Pick<Work, 'world' | 'subject'> & {
+  readonly connection: {
+    readonly place: Place;
+    readonly poller: Pick<SpacePoller, 'get' | 'listsBeside'>;
+  };
+};
+
 /**
  * The other object that has or wants this id, if it comes first. `cluster`: what the cloud shows under it. That may be the cluster of an
  * object that has just renamed it, or for which somebody else has, whose status does not say so yet.
  */
-export function firstClaimant(
-  world: ClusterWorld,
-  subject: ClusterSubject,
-  id: string,
-  cluster: Cluster | undefined,
-): ObjectKey | undefined {
+export function firstClaimant(work: Looking, id: string, cluster: Cluster | undefined): ObjectKey | undefined {
+  const { world, subject } = work;
   const having = claimantsOf(world, subject, id).filter((claimant) => currentID(claimant) === id);
-  const others = cluster === undefined ? having : [...having, ...knowingOtherwise(world, subject, cluster)];
+  const others = cluster === undefined ? having : [...having, ...knowingOtherwise(work, cluster)];
   return comesBefore(subject, others, holdOf);
 }
 
 /** The other objects that know the cluster under the id that it had before, whatever their specs say of ids. */
-function knowingOtherwise(world: ClusterWorld, subject: ClusterSubject, cluster: Cluster): readonly ClusterRecord[] {
+function knowingOtherwise(
+  { world, subject, connection: { poller, place } }: Looking,
+  cluster: Cluster,
+): readonly ClusterRecord[] {
   const createdAt = createdAtOf(cluster);
-  const poller = world.connections.get(spaceKeyOf(subject))?.poller;
-  const here = world.places.get(spaceKeyOf(subject));
   // The subject's own was looked for under all ids.
   if (createdAt === undefined || createdAt === subject.status.createdAt) return [];
-  if (poller === undefined || here === undefined) return [];
   return claiming(world, world.recorders(createdAt)).filter((record) => {
     const [{ clusterID = '' }, there] = [record.status, placeOf(world, record)];
     const was = { clusterID, createdAt };
-    const isElsewhere = clusterID !== cluster.id && there !== undefined && isSamePlace(there, here);
+    const isElsewhere = clusterID !== cluster.id && there !== undefined && isSamePlace(there, place);
     // The last List may be older than the object's own rename.
     const isIt = () => isPrecise(cluster) || desiredID(record) === cluster.id || !isShown(poller, was);
     return isElsewhere && maybeSame(poller, was, cluster) && isIt();
