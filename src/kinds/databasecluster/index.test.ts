@@ -29,6 +29,17 @@ test('databaseClusterKind() looks again when anything changes that the object na
   ]);
 });
 
+test('databaseClusterKind() refers to the cluster that it has, and to one that vanished', () => {
+  const { references } = databaseClusterKind({} as ClusterWorld);
+  const created = ({ subject }: ReturnType<typeof aCluster>) =>
+    references(subject).filter((reference) => reference.startsWith('created/'));
+  const createdAt = '2026-11-20T09:00:00.123Z';
+  expect(created(aCluster().withStatus({ clusterID: 'orders', createdAt }))).toEqual([`created/${createdAt}`]);
+  expect(created(aCluster().withStatus({ former: { clusterID: 'orders', createdAt } }))).toEqual([
+    `created/${createdAt}`,
+  ]);
+});
+
 test.each([
   [
     'that may come up, with the login that new clusters come with',

@@ -5,7 +5,7 @@ import type { Kind } from '../../runtime/kind.ts';
 import { actOnCluster } from './act.ts';
 import { decideCluster } from './decide.ts';
 import { abandonedWords } from './decide-deletion.ts';
-import { createdReference } from './existence/sharing.ts';
+import { createdReferences } from './existence/sharing.ts';
 import { heldRecordOf } from './held-record.ts';
 import { adminSecretName, createdAtOf, currentID, desiredID, mayExist, owns, spaceKeyOf } from './identity.ts';
 import type { ClusterObservation, ClusterStep } from './observation.ts';
@@ -39,7 +39,7 @@ export function databaseClusterKind(
       return [
         `databasespaces/${space}`,
         `leaving/${beside(metadata.name)}`,
-        ...[createdReference(subject)].filter((reference) => reference !== undefined),
+        ...createdReferences(subject),
         ...[currentID(subject), desiredID(subject)].map((id) => `clusters/${space}/${id}`),
         `secrets/${beside(adminSecretName(subject))}`,
         ...(existing === undefined ? [] : [`secrets/${beside(existing)}`]),

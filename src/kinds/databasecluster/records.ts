@@ -162,13 +162,13 @@ export function concerns(
   const record = heldRecordOf(object);
   if (record === undefined) return [];
   const own = spaceKeyOf(record);
-  const { place, createdAt } = record.status;
+  const { place, createdAt, former } = record.status;
   const spaces = new Set([own, ...places.same(own), ...(place === undefined ? [] : places.at(place))]);
   const ids = new Set([currentID(record), desiredID(record)]);
   const secrets = new Set([adminSecretName(record), ...recordedIn(record)]);
   return [
     ...[...spaces].flatMap((space) => [...ids].map((id) => `clusters/${space}/${id}`)),
-    ...awaitedReference(createdAt),
+    ...awaitedReference(createdAt ?? former?.createdAt),
     ...[...secrets].map((name) => `secrets/${objectKey(record.metadata.namespace ?? '', name)}`),
   ];
 }

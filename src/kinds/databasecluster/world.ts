@@ -39,7 +39,7 @@ export interface ClusterWorld {
   readonly clusterKeys: () => Iterable<ObjectKey>;
   /** Keys of the DatabaseClusters that have this id in this space, or want it. */
   readonly claimants: (space: ObjectKey, id: string) => Iterable<ObjectKey>;
-  /** Keys of the DatabaseClusters whose status records a cluster that was created then. */
+  /** Keys of the DatabaseClusters whose status records a cluster that was created then, or one that vanished. */
   readonly recorders: (createdAt: string) => Iterable<ObjectKey>;
   /** Keys of the DatabaseClusters to be cloned from that one, and perhaps more. `secretName`: of its admin Secret. */
   readonly clones: (source: ObjectKey, secretName: string) => Iterable<ObjectKey>;

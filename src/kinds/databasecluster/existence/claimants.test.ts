@@ -13,7 +13,7 @@ const former = { clusterID: 'orders', createdAt: CREATED_AT };
 function withOther(
   metadata: Partial<KubeObject['metadata']>,
   spec: object,
-  status: { readonly createdAt?: string },
+  status: Pick<ClusterSubject['status'], 'createdAt' | 'former'>,
   through: { readonly space: string; readonly ready?: string } = { space: 'shop/production' },
   poller: { readonly lists?: number; readonly shown?: string } = {},
 ): (subject: ClusterSubject) => Parameters<typeof firstClaimant>[0] {
@@ -27,12 +27,16 @@ function withOther(
   const world = {
     places: { get: () => PLACE, same: (space: string) => new Set([space, through.space]) },
     claimants: (space: string) => (space === through.space ? ['shop/older'] : []),
-    recorders: (createdAt: string) => (createdAt === status.createdAt ? ['shop/older'] : []),
+    recorders: (createdAt: string) =>
+      createdAt === (status.createdAt ?? status.former?.createdAt) ? ['shop/older'] : [],
     cluster: () => other,
     space: () => through.ready && { ready: { status: through.ready } },
   } as unknown as ClusterWorld;
   const shown = poller.shown === undefined ? undefined : ({ createdAt: Date.parse(poller.shown) } as Cluster);
-  const connection = { place: PLACE, poller: { get: () => shown, listsBeside: () => poller.lists ?? 0 } };
+  const connection = {
+    place: PLACE,
+    poller: { get: () => shown, listsBeside: (id: string) => (id === 'before' ? (poller.lists ?? 0) : 0) },
+  };
   return (subject) => ({ world, subject, connection });
 }
 
@@ -96,6 +100,17 @@ it.each<[string, number, string | undefined]>([
     expect(firstClaimant(lookOf(aCluster().subject), 'orders', cluster)).toBe(first);
   },
 );
+
+it.each<[string, number, string | undefined]>([
+  ['is still its own when it comes back under another id', 0, 'shop/older'],
+  ['is not one that three Lists showed beside it', 3, undefined],
+])('A cluster that has vanished, and that its object creates another one for, %s', (_what, lists, first) => {
+  const vanished = { former: { clusterID: 'before', createdAt: PRECISE }, place: PLACE };
+  const metadata = { creationTimestamp: '2026-11-20T10:00:00Z' };
+  const lookOf = withOther(metadata, { clusterID: 'before' }, vanished, undefined, { lists });
+  const cluster = { id: 'orders', createdAt: Date.parse(PRECISE) } as Cluster;
+  expect(firstClaimant(lookOf(aCluster().subject), 'orders', cluster)).toBe(first);
+});
 
 it('A cluster that an older object knows under another id belongs to it even if the DatabaseSpace is gone during the look', () => {
   const known = { clusterID: 'before', createdAt: PRECISE, place: PLACE };

@@ -77,7 +77,10 @@ export function firstClaimant(work: Looking, id: string, cluster: Cluster | unde
   return comesBefore(subject, others, holdOf);
 }
 
-/** The other objects that know the cluster under the id that it had before, whatever their specs say of ids. */
+/**
+ * The other objects that know the cluster under the id that it had before, whatever their specs say of ids. It may have vanished, and
+ * another one be about to take its place.
+ */
 function knowingOtherwise(
   { world, subject, connection: { poller, place } }: Looking,
   cluster: Cluster,
@@ -86,7 +89,9 @@ function knowingOtherwise(
   // The subject's own was looked for under all ids.
   if (createdAt === undefined || createdAt === subject.status.createdAt) return [];
   return claiming(world, world.recorders(createdAt)).filter((record) => {
-    const [{ clusterID = '' }, there] = [record.status, placeOf(world, record)];
+    const { status } = record;
+    const { clusterID = '' } = status.createdAt === createdAt ? status : (status.former ?? {});
+    const there = placeOf(world, record);
     const was = { clusterID, createdAt };
     const isElsewhere = clusterID !== cluster.id && there !== undefined && isSamePlace(there, place);
     // The last List may be older than the object's own rename.

@@ -23,9 +23,16 @@ export interface SharingWorld extends Pick<ClusterWorld, 'cluster' | 'connection
 /** What all that record the object's cluster refer to, whatever its id was then: a backup may be older than a rename. */
 export function createdReference({
   status: { createdAt, clusterID },
-}: Pick<ClusterRecord, 'status'>): Reference | undefined {
+}: {
+  readonly status: Pick<ClusterRecord['status'], 'createdAt' | 'clusterID'>;
+}): Reference | undefined {
   if (createdAt === undefined) return undefined;
   return createdAt === NO_CREATION_TIME ? `created/${createdAt}/${clusterID}` : `created/${createdAt}`;
+}
+
+/** The same for the vanished cluster that another one is being created to replace, too. */
+export function createdReferences({ status }: Pick<ClusterRecord, 'status'>): readonly Reference[] {
+  return [status, status.former ?? {}].flatMap((known) => createdReference({ status: known }) ?? []);
 }
 
 /** The other objects that record the cluster of this one. Next to nothing is read for a cluster that only one records, as nearly all are. */
