@@ -560,3 +560,24 @@ test("The client passes on the API server's warnings, without the values of a Se
   expect(texts).toMatch(/ is short\n.*\n.* is old$/);
   for (const value of [values.password, encoded, values.token]) expect(texts).not.toContain(value);
 });
+
+test('The client does not pass on a warning about a Secret whose values are not all in the request', async () => {
+  const told: Warning[] = [];
+  const api = createKubeClient({
+    server: 'https://api.test',
+    transport: scriptedTransport(() => ({
+      status: 200,
+      headers: { warning: '299 - "the password is a-secret-value-17"' },
+      body: OBJECT,
+    })),
+    authorize: async () => ({}),
+    userAgent: 'mooring/test',
+    onWarning: (warning) => told.push(warning),
+  });
+  const ref = { namespace: 'ns', name: 'login' };
+  await api.patch(SECRETS, ref, { metadata: { labels: { a: 'b' } } });
+  await api.delete(SECRETS, ref, { uid: 'one' });
+  expect(told).toEqual([]);
+  await api.patch(TOYS, ref, {});
+  expect(told).toMatchObject([{ verb: 'patch', resource: 'toys' }]);
+});

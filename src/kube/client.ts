@@ -33,7 +33,7 @@ export interface KubeClientOptions {
   readonly reachability?: Reachability;
   /** Called after each request with the HTTP status, or 0 if there was no answer. */
   readonly onRequest?: (request: { verb: string; resource: string; code: number }) => void;
-  /** Called with each warning of the API server. */
+  /** Called with each warning of the API server; of a Secret, only when that is created. */
   readonly onWarning?: (warning: Warning) => void;
 }
 
@@ -120,7 +120,9 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
           continue;
         }
         const sent = [authorization['authorization'] ?? []].flat();
-        for (const text of warningsIn(response.headers['warning'])) {
+        // Any write of a Secret but its creation may be answered with values that are not in the request.
+        const mayLeak = resource === SECRETS && verb !== 'create';
+        for (const text of mayLeak ? [] : warningsIn(response.headers['warning'])) {
           const shown = resource === SECRETS ? redact(text, secretsIn(request.body)) : text;
           options.onWarning?.({ verb, resource: resource.plural, text: withoutToken(shown, response, sent) });
         }
