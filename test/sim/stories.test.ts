@@ -68,6 +68,16 @@ test('A Secret may have a password that its server accepted while it was already
   expect(await playStory({ seed: 93_683, steps } as Story)).toMatchObject({ problem: undefined });
 });
 
+test('Without a watch of Secrets, nothing tells that the Secret of a user on a suspended cluster is gone', async () => {
+  const steps = [
+    { afterMs: 0, do: 'create', of: 'databaseclusters', name: 'orders', spec: {} },
+    { afterMs: 0, do: 'create', of: 'databaseusers', name: 'app', spec: { clusterRef: { name: 'orders' } } },
+    { afterMs: 45_000, do: 'edit', of: 'databaseclusters', name: 'orders', spec: { state: 'Suspended' } },
+    { afterMs: 600_000, do: 'delete', of: 'secrets', name: 'app-connection' },
+  ];
+  expect(await playStory({ seed: 94_310, secrets: 'get', steps } as Story)).toMatchObject({ problem: undefined });
+});
+
 test('A story that goes wrong is made as small as it can be', async () => {
   // Whose login a clone comes with that names its source by its id, only a person can say.
   const source = {

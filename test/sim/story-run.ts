@@ -199,7 +199,7 @@ class Teller {
       const concerned = [keyOf(object), referred(object, 'clusterRef'), referred(object, 'spaceRef')];
       const isLetGo = concerned.some((key) => key !== undefined && letGo.has(key));
       // No login is tried meanwhile, and without a watch nothing else shows that its Secret is gone.
-      const isAsleep = !this.#watchesSecrets && before.endsWith('Suspended');
+      const isAsleep = !this.#watchesSecrets && [before, now].every((ready) => ready.endsWith('Suspended'));
       return before === now || isLetGo || isAsleep
         ? []
         : `${resource.kind} ${keyOf(object)} said ${before}, and says ${now} when it is asked`;
