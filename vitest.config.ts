@@ -19,13 +19,13 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Only for `npm run gitops`, as building the tool takes minutes. */
-const tool = process.env['GITOPS_TOOL_FOLDER'];
-const gitops = {
+/** Only for `npm run integration`, as building the tool takes minutes. */
+const tool = process.env['INTEGRATION_TOOL'];
+const integration = {
   test: {
     ...shared,
-    name: 'gitops',
-    include: [`test/gitops/${tool}/**/*.test.ts`],
+    name: 'integration',
+    include: [`test/integration/${tool}/**/*.test.ts`],
     testTimeout: 300_000,
     hookTimeout: 3_600_000, // The build.
   },
@@ -85,7 +85,7 @@ export default defineConfig({
           hookTimeout: 300_000,
         },
       },
-      ...(tool === undefined ? [] : [gitops]),
+      ...(tool === undefined ? [] : [integration]),
     ],
   },
 });

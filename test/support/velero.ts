@@ -11,7 +11,7 @@ import { readDocument } from './readme.ts';
  * The requests that Velero makes when it restores into another namespace, after pkg/restore/restore.go of velero-io/velero
  * (1.16 to 1.19): it drops what resetMetadata() names, keeps labels, annotations and finalizers, adds two labels, creates the
  * object without its status, then sets the status if told to, whatever was written meanwhile, and patches managedFields.
- * test/gitops/velero compares this with Velero itself, which takes long to build.
+ * test/integration/velero compares this with Velero itself, which takes long to build.
  */
 
 /** An object as it is in a backup. */

@@ -1,5 +1,5 @@
 // Velero, and a plugin for it, to try with them what docs/guides/disaster-recovery.md says of it: built only when asked for.
-module mooring.dev/test/gitops/velero
+module mooring.dev/test/integration/velero
 
 go 1.26.0
 

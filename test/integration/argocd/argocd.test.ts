@@ -4,7 +4,7 @@ import { type Application, NAMESPACE, startWorld, type World } from './world.ts'
 
 /*
  * Argo CD itself, with Mooring's chart and databases from Git, as docs/gitops.md says. The tests follow each other: each goes
- * on from where the one before it ended. Only `npm run gitops -- argocd` runs them, as building Argo CD takes minutes.
+ * on from where the one before it ended. Only `npm run integration -- argocd` runs them, as building Argo CD takes minutes.
  */
 
 let world: World;

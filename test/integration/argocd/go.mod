@@ -1,5 +1,5 @@
 // Argo CD itself, to run below it what docs/gitops.md says of it: pinned, and built only when asked for.
-module mooring.dev/test/gitops/argocd-live
+module mooring.dev/test/integration/argocd
 
 go 1.27.0
 

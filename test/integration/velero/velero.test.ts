@@ -147,7 +147,7 @@ test('in a new Kubernetes cluster, the guide’s commands bring all objects back
   apiAfterwards = await openApi(fresh.controlPlane.kubeconfig);
   veleroAfterwards = await startVelero(build, fresh, folder);
   await veleroAfterwards.knows('nightly');
-  const here = 'test/gitops/velero/velero.test.ts';
+  const here = 'test/integration/velero/velero.test.ts';
   const block = shellBlocks(readDocument('docs/guides/disaster-recovery.md')).find((each) => each.test === here);
   writeFileSync(join(folder, 'modifiers.yaml'), modifierFiles()[0] ?? '');
   await fresh.shell(`PATH="${dirname(build.command)}:$PATH"\n${block?.commands}`, folder);

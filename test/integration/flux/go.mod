@@ -1,5 +1,5 @@
 // Flux's controllers, to run below them what docs/gitops.md says of Flux: pinned, and built only when asked for.
-module mooring.dev/test/gitops/flux
+module mooring.dev/test/integration/flux
 
 go 1.26.0
 

@@ -13,7 +13,7 @@ import { type Flux, MANAGER, NAMESPACE, startFlux } from './flux.ts';
 
 /*
  * What docs/gitops.md says of Flux, with Flux itself, the files in deploy/flux, the chart, and a simulated cloud. Each test goes on
- * where the one before it ended. Started by `npm run gitops -- flux`.
+ * where the one before it ended. Started by `npm run integration -- flux`.
  */
 
 const BUILD_MS = 3_600_000;
