@@ -1,13 +1,23 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findOnPath, run } from './control-plane/run.ts';
+import { requiredVersion } from './control-plane/versions.ts';
 
 export interface PinnedModule {
   readonly path: string;
   readonly version: string;
   /** The hash of its files as in go.sum: `h1:…`. */
   readonly sum: string;
+}
+
+/** The module as go.mod and go.sum in the folder pin it. Throws if one of them does not. */
+export function pinnedModule(folder: string, path: string): PinnedModule {
+  const version = requiredVersion(readFileSync(join(folder, 'go.mod'), 'utf8'), path);
+  const sums = readFileSync(join(folder, 'go.sum'), 'utf8').split('\n');
+  const sum = sums.find((line) => line.startsWith(`${path} ${version} `))?.split(' ')[2];
+  if (sum === undefined) throw new Error(`Cannot read go.sum: it does not name ${path} ${version}`);
+  return { path, version, sum };
 }
 
 /** The folder with a Go module's files, downloaded unless Go has it. Throws without Go, or if the hash differs. */

@@ -5,7 +5,7 @@ import { createDesk, type Desk } from '../support/kubectl-bench.ts';
 import { database, user } from '../support/manifests.ts';
 import { startOperator } from '../support/operator.ts';
 import { installOperator } from '../support/operator-bench.ts';
-import { type SimulatedCloud, startSimulatedCloud } from '../support/simulated-cloud.ts';
+import { countChanges, type SimulatedCloud, startSimulatedCloud } from '../support/simulated-cloud.ts';
 import type { Kind } from '../support/site.ts';
 import { type Restore, rulesOfGuide, type Saved, veleroBackup, veleroRestore } from '../support/velero.ts';
 
@@ -15,8 +15,6 @@ import { type Restore, rulesOfGuide, type Saved, veleroBackup, veleroRestore } f
  */
 
 const KINDS: readonly Kind[] = ['DatabaseSpace', 'DatabaseCluster', 'DatabaseUser', 'Database'];
-const CHANGES = ['deploy', 'clone', 'update', 'destroy', 'suspend', 'resume'];
-const SERVER_CHANGES = ['createDatabase', 'deleteDatabase', 'createUser', 'updateUser', 'deleteUser'];
 
 let api: Api;
 let kubeconfig: string;
@@ -25,8 +23,6 @@ let backup: readonly Saved[];
 let done: readonly number[];
 
 const rules = rulesOfGuide();
-
-const counts = () => Promise.all([...CHANGES, ...SERVER_CHANGES].map((operation) => cloud.count(operation)));
 
 /** A namespace with an operator, which ends with the test, or on request. */
 async function startDesk(namespace: string) {
@@ -54,7 +50,7 @@ beforeAll(async () => {
   await waitUntil(isHeld, { what: "the space's Secrets are held" });
   await operator.stop();
   backup = await veleroBackup(api, namespace);
-  done = await counts();
+  done = await countChanges(cloud);
 }, 120_000);
 
 afterAll(async () => {
@@ -72,7 +68,7 @@ async function restored(restore: Restore): Promise<Desk> {
 }
 
 async function expectUntouched(desk: Desk): Promise<void> {
-  expect(await counts()).toEqual(done);
+  expect(await countChanges(cloud)).toEqual(done);
   for (const name of ['orders-admin', 'app-connection']) {
     const before = backup.find((object) => object.kind === 'Secret' && object.metadata.name === name);
     const { username = '', password = '' } = (await desk.secret(name))?.data ?? {};
@@ -121,11 +117,11 @@ test('without status, existing clusters are left alone, and reported as somebody
   const desk = await restored({ rules: rules.withStatus });
   await desk.until('DatabaseCluster', { status: 'False', reason: 'ClusterIDInUse', message: /not by this object/ });
   await desk.until('DatabaseUser', { reason: 'WaitingForCluster' });
-  expect(await counts()).toEqual(done);
+  expect(await countChanges(cloud)).toEqual(done);
   // It is not deleted with its object either, although the manifest says Delete.
   await desk.remove('DatabaseCluster', 'orders');
   await desk.gone('DatabaseCluster');
-  expect(await counts()).toEqual(done);
+  expect(await countChanges(cloud)).toEqual(done);
 });
 
 test('a Secret that is restored with its finalizer stays until that is removed', {
@@ -143,7 +139,7 @@ test('a Secret that is restored with its finalizer stays until that is removed',
   await desk.kubectl('patch', 'secret', 'cloud-write', '--type=merge', '--patch={"metadata":{"finalizers":null}}');
   const isGone = async () => (await desk.secret('cloud-write')) === undefined;
   await waitUntil(isGone, { what: 'it is gone' });
-  expect(await counts()).toEqual(done);
+  expect(await countChanges(cloud)).toEqual(done);
 });
 
 // The cluster is gone afterwards.
@@ -159,8 +155,8 @@ test('without status, but with the adoptionPolicy of the guide, all is taken ove
 });
 
 test('without status, no empty cluster is created in place of one that is gone', { timeout: 120_000 }, async () => {
-  const before = await counts();
+  const before = await countChanges(cloud);
   const desk = await restored({ rules: rules.without });
   await desk.until('DatabaseCluster', { status: 'False', reason: 'ClusterNotFound' });
-  expect(await counts()).toEqual(before);
+  expect(await countChanges(cloud)).toEqual(before);
 });

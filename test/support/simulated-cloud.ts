@@ -105,3 +105,11 @@ export async function startSimulatedCloud(
     },
   };
 }
+
+const CHANGES = ['deploy', 'clone', 'update', 'destroy', 'suspend', 'resume'];
+const SERVER_CHANGES = ['createDatabase', 'deleteDatabase', 'createUser', 'updateUser', 'deleteUser'];
+
+/** What `count` says of each operation that changes something in the cloud or on a server. */
+export function countChanges(cloud: SimulatedCloud): Promise<readonly number[]> {
+  return Promise.all([...CHANGES, ...SERVER_CHANGES].map((operation) => cloud.count(operation)));
+}

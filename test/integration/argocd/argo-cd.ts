@@ -6,8 +6,7 @@ import { Guard } from '../../../tools/control-plane/guard.ts';
 import { until } from '../../../tools/control-plane/ready.ts';
 import { type RunResult, run } from '../../../tools/control-plane/run.ts';
 import { lastLines } from '../../../tools/control-plane/tail.ts';
-import { requiredVersion } from '../../../tools/control-plane/versions.ts';
-import { goModule } from '../../../tools/go-module.ts';
+import { goModule, pinnedModule } from '../../../tools/go-module.ts';
 import { builtTool, type GoToolOptions } from '../../../tools/go-tool.ts';
 import { builtHelm } from '../../../tools/helm/helm.ts';
 
@@ -27,23 +26,14 @@ export interface ArgoCdFiles {
   readonly verifyScript: string;
 }
 
-const text = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
-
-/** The release that go.mod names. */
-export function argoCdVersion(): string {
-  return requiredVersion(text('go.mod'), MODULE);
-}
-
 /** Builds what is not in the user's cache yet. */
 export async function builtArgoCd(options: GoToolOptions = {}): Promise<ArgoCdFiles> {
   process.env['GOTOOLCHAIN'] = TOOLCHAIN;
-  const version = argoCdVersion();
-  const sum = new RegExp(`^${MODULE} ${version} (h1:\\S+)$`, 'm').exec(text('go.sum'))?.[1] ?? '';
   const tool = { folder: FOLDER, module: MODULE };
   const argocd = await builtTool({ ...tool, name: 'argocd', package: `${MODULE}/cmd`, about: '10 min' }, options);
   const redis = await builtTool({ ...tool, name: 'redis', package: '.', about: '10 s' }, options);
   const helm = await builtHelm(options);
-  const folder = await goModule({ path: MODULE, version, sum });
+  const folder = await goModule(pinnedModule(FOLDER, MODULE));
   return {
     argocd,
     redis,

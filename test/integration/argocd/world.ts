@@ -2,11 +2,10 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dump, loadAll } from 'js-yaml';
-import { GROUP } from '../../../src/base/group.ts';
-import { definitions } from '../../../src/kinds/definitions.ts';
 import { runKubectl } from '../../../tools/control-plane/kubeconfig.ts';
 import { run } from '../../../tools/control-plane/run.ts';
 import { startControlPlane } from '../../../tools/control-plane/start.ts';
+import { KINDS } from '../../chart/cluster.ts';
 import { startNode } from '../../chart/node.ts';
 import { waitUntil } from '../../support/control-plane.ts';
 import { wholeSpace } from '../../support/manifests.ts';
@@ -44,7 +43,6 @@ export interface World {
 }
 
 export const NAMESPACE = 'shop';
-const KINDS = definitions.map(({ plural }) => `${plural}.${GROUP}`).join();
 const DATABASES = 'deploy/argocd/databases';
 /** Simulated cloud and servers are on loopback. */
 const VALUES = { allowHTTP: true, allowedNetworks: ['127.0.0.0/8'] };
@@ -174,7 +172,7 @@ export async function startWorld(): Promise<World> {
       return stdout;
     },
     versions: async () => {
-      const text = await kubectl('get', `${KINDS},secrets`, `--namespace=${NAMESPACE}`, '--output=json');
+      const text = await kubectl('get', `${KINDS.join()},secrets`, `--namespace=${NAMESPACE}`, '--output=json');
       const { items } = JSON.parse(text) as { items: { kind: string; metadata: Record<string, string> }[] };
       return items.map(({ kind, metadata }) => `${kind}/${metadata['name']} ${metadata['resourceVersion']}`);
     },

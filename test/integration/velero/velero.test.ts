@@ -6,7 +6,7 @@ import { type Api, openApi } from '../../kube/api.ts';
 import { type KubernetesCluster, startKubernetesCluster } from '../../support/kubernetes-cluster.ts';
 import { cluster, database, user } from '../../support/manifests.ts';
 import { readDocument, shellBlocks } from '../../support/readme.ts';
-import { type SimulatedCloud, startSimulatedCloud } from '../../support/simulated-cloud.ts';
+import { countChanges, type SimulatedCloud, startSimulatedCloud } from '../../support/simulated-cloud.ts';
 import { createSite, type Kind, type Site } from '../../support/site.ts';
 import { modifierFiles, rulesOfGuide, type Saved, veleroBackup, veleroRestore } from '../../support/velero.ts';
 import { buildVelero, startVelero, type VeleroBuild, type VeleroServer } from './velero.ts';
@@ -18,8 +18,6 @@ import { buildVelero, startVelero, type VeleroBuild, type VeleroServer } from '.
 
 const KINDS: readonly Kind[] = ['DatabaseSpace', 'DatabaseCluster', 'DatabaseUser', 'Database'];
 const STATUS = 'databasespaces,databaseclusters,databaseusers,databases'.replaceAll(/(?=,)|$/g, '.mooring.dev');
-const CHANGES = ['deploy', 'clone', 'update', 'destroy', 'suspend', 'resume'];
-const SERVER_CHANGES = ['createDatabase', 'deleteDatabase', 'createUser', 'updateUser', 'deleteUser'];
 
 let build: VeleroBuild;
 let cloud: SimulatedCloud;
@@ -34,15 +32,13 @@ let fresh: KubernetesCluster;
 let veleroAfterwards: VeleroServer;
 let apiAfterwards: Api;
 
-const counts = () => Promise.all([...CHANGES, ...SERVER_CHANGES].map((operation) => cloud.count(operation)));
-
 async function allReady(site: Site<SimulatedCloud>): Promise<void> {
   for (const kind of KINDS) await site.until(kind, { status: 'True' });
 }
 
 /** Nothing was changed in the cloud, and the Secrets have the passwords of the backup, which work. */
 async function expectUntouched(site: Site<SimulatedCloud>): Promise<void> {
-  expect(await counts()).toEqual(done);
+  expect(await countChanges(cloud)).toEqual(done);
   const endpoint = (await site.get('DatabaseCluster'))?.status?.endpoint ?? '';
   for (const [name, saved] of passwords) {
     const { username = '', password } = (await site.secret(name))?.data ?? {};
@@ -78,7 +74,7 @@ beforeAll(async () => {
   await operator.stop();
   for (const name of ['orders-admin', 'app-connection'])
     passwords.set(name, (await site.secret(name))?.data['password'] ?? '');
-  done = await counts();
+  done = await countChanges(cloud);
   const [withStatus = '', without = ''] = modifierFiles();
   await modifiers(old, 'with-status', withStatus);
   await modifiers(old, 'without', without);

@@ -4,8 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { Guard } from '../../../tools/control-plane/guard.ts';
 import { run } from '../../../tools/control-plane/run.ts';
 import { lastLines } from '../../../tools/control-plane/tail.ts';
-import { requiredVersion } from '../../../tools/control-plane/versions.ts';
-import { goModule } from '../../../tools/go-module.ts';
+import { goModule, pinnedModule } from '../../../tools/go-module.ts';
 import { builtTool } from '../../../tools/go-tool.ts';
 import { waitUntil } from '../../support/control-plane.ts';
 import { type KubernetesCluster, list } from '../../support/kubernetes-cluster.ts';
@@ -46,10 +45,7 @@ export async function buildVelero(): Promise<VeleroBuild> {
     options,
   );
   const plugin = await builtTool({ ...tool, name: 'velero-plugin', package: '.', about: '10 s' }, options);
-  const version = requiredVersion(readFileSync(join(import.meta.dirname, 'go.mod'), 'utf8'), MODULE);
-  const sums = readFileSync(join(import.meta.dirname, 'go.sum'), 'utf8').split('\n');
-  const sum = sums.find((line) => line.startsWith(`${MODULE} ${version} `))?.split(' ')[2] ?? '';
-  return { command, plugin, source: await goModule({ path: MODULE, version, sum }) };
+  return { command, plugin, source: await goModule(pinnedModule(tool.folder, MODULE)) };
 }
 
 /** Starts a server in the cluster, whose backups are in `folder`. */
