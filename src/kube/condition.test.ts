@@ -52,16 +52,29 @@ test('setConditions() leaves conditions of other controllers as they are', () =>
   expect(setConditions(after, after, 3, NOW_MS)).toEqual(after);
 });
 
-test('setConditions() shortens messages that nobody would read to the end', () => {
-  const [condition] = setConditions([], [update('Ready', 'True', 'x'.repeat(5_000))], 1, NOW_MS);
+test('setConditions() shortens messages that nobody would read in full, and keeps their end, which says what to do', () => {
+  const remedy = `Correct it: ${'y'.repeat(380)}`;
+  const [condition] = setConditions(
+    [],
+    [update('Ready', 'True', `It says ${'x'.repeat(5_000)}. ${remedy}`)],
+    1,
+    NOW_MS,
+  );
   expect(condition?.message).toHaveLength(1024);
-  expect(condition?.message.endsWith('…')).toBe(true);
+  expect(condition?.message).toMatch(/^It says x{500,}…x*\. Correct it: y{380}$/);
 });
 
 test('setConditions() cuts no character in two: the API server would store another one, and the next pass write it again', () => {
-  const [condition] = setConditions([], [update('Ready', 'True', `${'x'.repeat(1022)}${'𠮷'.repeat(10)}`)], 1, NOW_MS);
-  expect(condition?.message.isWellFormed()).toBe(true);
-  expect(condition?.message).toHaveLength(1024);
+  for (const [before, after] of [
+    [622, 1_000],
+    [5_000, 199],
+    [622, 199],
+  ] as const) {
+    const message = `${'x'.repeat(before)}${'𠮷'.repeat(after)}z`;
+    const [condition] = setConditions([], [update('Ready', 'True', message)], 1, NOW_MS);
+    expect(condition?.message.isWellFormed()).toBe(true);
+    expect(condition?.message.length).toBeLessThanOrEqual(1024);
+  }
 });
 
 test('findStatusCondition() and isStatusConditionTrue() look for one type, and cope with a status that has no conditions', () => {

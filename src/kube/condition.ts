@@ -60,6 +60,9 @@ export function toldBefore(
 /** metav1.Condition allows 32,768. A person reads less, and status must not grow without bound. */
 const MAX_MESSAGE_LENGTH = 1024;
 
+/** So much of the end of a message stays, however long it is: what went wrong comes first, and what to do about it last. */
+export const KEPT_END = 400;
+
 /**
  * Returns the conditions after an update: those of `updates`, in their order, then those of other controllers. Our own are dropped if not
  * named: conditions such as Stalled exist only while true. `lastTransitionTime` is kept while `status` stays the same. A condition of
@@ -91,7 +94,12 @@ export function isOwn({ type }: Pick<Condition, 'type'>): boolean {
   return OWN_TYPES.has(type);
 }
 
-/** Returns a message for a status: of bounded length, without half a character, which the API server would not keep as it is. */
+/**
+ * Returns a message for a status: of bounded length, without its middle if it is longer, and without half a character, which the API
+ * server would not keep as it is.
+ */
 export function shorten(message: string): string {
-  return message.length <= MAX_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_MESSAGE_LENGTH - 1).toWellFormed()}…`;
+  if (message.length <= MAX_MESSAGE_LENGTH) return message;
+  const begin = message.slice(0, MAX_MESSAGE_LENGTH - KEPT_END - 1);
+  return `${begin.toWellFormed()}…${message.slice(-KEPT_END).toWellFormed()}`;
 }

@@ -238,7 +238,7 @@ test('lastErrorOf() distinguishes failures by operation, status or message, and 
 test('lastErrorOf() shortens a message as conditions do, as a status must not grow without bound', () => {
   const failure = failureOf(new KubeError('x'.repeat(5_000), { status: 500 }));
   const told = lastErrorOf(undefined, failure, TOLD_AT);
-  expect(told).toMatchObject({ httpStatus: 500, message: `${'x'.repeat(1023)}…` });
+  expect(told).toMatchObject({ httpStatus: 500, message: `${'x'.repeat(623)}…${'x'.repeat(400)}` });
   expect(lastErrorOf(told ?? undefined, failure, TOLD_AT + 1)).toBeUndefined();
 });
 

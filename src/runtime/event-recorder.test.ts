@@ -58,13 +58,15 @@ test('EventRecorder writes Events that the API accepts, Warnings if something is
 test('EventRecorder keeps to the limits of the API server: bytes of a note, characters of a name', async () => {
   const { recorder, told, clock } = aRecorder();
   const name = `${'a'.repeat(238)}-${'b'.repeat(10)}`;
-  recorder.record(anObject(name), { status: 'False', reason: 'Long', message: `a${'é'.repeat(2_000)}` });
+  recorder.record(anObject(name), { status: 'False', reason: 'Long', message: `a${'é'.repeat(2_000)}: do it` });
   recorder.record(anObject('a'.repeat(239)), { status: 'True', reason: 'Short', message: 'é' });
   await clock.settle();
   const notes = told()
     .map(({ note }) => note)
     .toSorted();
-  expect(notes).toEqual([`a${'é'.repeat(511)}`, 'é']);
+  // What to do comes last.
+  expect(notes).toEqual([`a${'é'.repeat(310)}…${'é'.repeat(196)}: do it`, 'é']);
+  expect(notes.map((note) => Buffer.byteLength(note))).toEqual([1_023, 2]);
   // A dash does not stand before the dot.
   expect(told().map(({ metadata }) => metadata.name.length)).toEqual([252, 253]);
   for (const { metadata } of told()) {
