@@ -119,7 +119,7 @@ const STATUSES = [
 
 test.each(CASES.flatMap((one) => STATUSES.map(([status, kind]) => ({ ...one, status, kind }))))(
   'CloudClient.$name() with status $status: $kind',
-  async ({ name, run, status, kind }) => {
+  async ({ name, run, sent, status, kind }) => {
     const body = { code: 'SOME_CODE', message: 'no: canary-write-secret write-token-echo' };
     const { client } = aClient(() => ({ status, body }));
     if (status === 404 && (name === 'get' || name === 'destroy')) {
@@ -129,6 +129,8 @@ test.each(CASES.flatMap((one) => STATUSES.map(([status, kind]) => ({ ...one, sta
     const error = await errorOf(run(client));
     expect(error).toMatchObject({ api: 'cloud', operation: name, status, kind, code: 'SOME_CODE' });
     expect(error.message).toMatch(/^Cannot .* \(HTTP \d+, SOME_CODE: no: /);
+    // Whoever must give the space another token is told which.
+    if (status === 403) expect(error.message).toContain(`this takes level ${sent.level} (HTTP`);
     expect(JSON.stringify({ ...error, message: error.message, stack: error.stack })).not.toContain('canary');
   },
 );

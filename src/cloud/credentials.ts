@@ -132,7 +132,7 @@ export class Credentials {
       const headers = { authorization: `Bearer ${token}` };
       const exchange = { ...more, headers, signal, askedAt, secrets: [token, ...this.#secrets] };
       try {
-        const result = await this.#endpoint.call(operation, exchange, read);
+        const result = await this.#endpoint.call(tellingLevel(operation), exchange, read);
         holder.tokens.worked();
         return result;
       } catch (error) {
@@ -160,6 +160,12 @@ export class Credentials {
     const levels = LEVELS.slice(LEVELS.indexOf(operation.level)).join(' or ');
     return errorOf(operation, 'forbidden', `not sent, because there is no API token of level ${levels}`);
   }
+}
+
+/** The operation, whose error also says which level it takes if a valid token is not enough. */
+function tellingLevel(operation: CloudOperation): CloudOperation {
+  const forbidden = `the access level is too low: this takes level ${operation.level}`;
+  return { ...operation, words: { forbidden, ...operation.words } };
 }
 
 function isUnauthorized(error: unknown): error is ApiError {

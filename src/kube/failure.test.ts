@@ -28,7 +28,9 @@ test.each([
 });
 
 test.each(['unreachable', 'lost', 'unavailable'] as const)('failureOf() says what to look at if %s lasts', (kind) => {
-  expect(failureOf(apiError(kind)).message).toMatch(/tries again\. If this persists, see what the DatabaseSpace says$/);
+  expect(failureOf(apiError(kind)).message).toMatch(
+    /tries again\. If this persists, see what the DatabaseSpace says; if it is Ready, ask .* support$/,
+  );
   const { message, details } = failureOf(apiError(kind, 'server'));
   expect(message).toMatch(/tries again\. If this persists, check that the server runs, and network policies/);
   // The error itself stays as it was found.
@@ -61,6 +63,10 @@ test('failureOf() speaks of tokens if the cloud denies access, and of the login 
   expect(reason).toBe('AccessDenied');
   expect(message).toContain('adminCredentials.existingSecretRef');
   expect(message).not.toMatch(/token/);
+  // A proxy may answer so for the default user, too: its login is in no other Secret.
+  expect(message).toMatch(
+    /If Mooring works with another user's login .*keep a copy .*; otherwise see what answers in front/,
+  );
 });
 
 test('failureOf() names the other side', () => {

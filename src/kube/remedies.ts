@@ -36,9 +36,15 @@ function remediesOn({ name, at, url, look }: Side) {
 type Remedies = Readonly<Partial<Record<ApiError['kind'], string>>>;
 
 const REMEDIES: Remedies = {
-  ...remediesOn({ name: 'the cloud', at: 'in', url: 'baseURL', look: 'see what the DatabaseSpace says' }),
+  ...remediesOn({
+    name: 'the cloud',
+    at: 'in',
+    url: 'baseURL',
+    look: "see what the DatabaseSpace says; if it is Ready, ask the cloud's support",
+  }),
   unauthorized: 'Check the Secret that holds the login or API token',
-  forbidden: 'Give the DatabaseSpace an API token of a sufficient level',
+  forbidden:
+    'Give the DatabaseSpace an API token of that level for this very space: one for another space is refused too',
 };
 
 /** A database server has logins but no API tokens: only its default user may manage others (compatibility.md). */
@@ -51,7 +57,7 @@ const SERVER_REMEDIES: Remedies = {
     look: 'check that the server runs, and network policies and proxies on the way',
   }),
   forbidden:
-    "The login that Mooring works with there may not do that, as only a server's default user may manage others: put the default user's login into a Secret, name it in adminCredentials.existingSecretRef of the DatabaseCluster, and delete its admin Secret, which holds the other user's",
+    "Only a server's default user may manage others. If Mooring works with another user's login there, put the default user's into a Secret, name it in adminCredentials.existingSecretRef of the DatabaseCluster, keep a copy of the admin Secret, and delete that; otherwise see what answers in front of the server",
 };
 
 /** It answers, but another server of the cluster takes the changes (compatibility.md: 421), or none does now. */
