@@ -277,7 +277,7 @@ test.each(['destroy', 'deleteUser', 'deleteDatabase'])('failureOf() blames no sp
   }
 });
 
-test('asLeaving() says once how to let an object go, and only if a person must act', () => {
+test('asLeaving() says once how to let an object go, if a person must act or the other side may be gone for good', () => {
   const letGo = 'To remove only this object, annotate mooring.dev/abandon=true';
   const going = { deletionTimestamp: '2026-01-01T00:00:00Z' };
   const failure = failureOf(new TerminalError('AccessDenied', 'It is refused'));
@@ -286,5 +286,15 @@ test('asLeaving() says once how to let an object go, and only if a person must a
   expect(asLeaving(going, refused)?.message).toBe(refused?.message);
   expect(asLeaving({}, failure)).toBe(failure);
   expect(asLeaving(going, undefined)).toBeUndefined();
-  expect(asLeaving(going, failureOf(new TransientError('NotFound', 'Not yet')))?.message).toBe('Not yet');
+  for (const kind of ['unreachable', 'lost', 'unavailable', 'badAnswer', 'notFound'] as const)
+    expect(asLeaving(going, failureOf(apiError(kind, 'server')))?.message).toMatch(
+      new RegExp(`If this persists, .*\\. ${letGo}$`),
+    );
+  // These end by themselves, or keep an annotation from having an effect.
+  const passing = [apiError('throttled'), new TransientError('NotFound', 'Not yet')];
+  const ofKubernetes = [new KubeError('No', { status: 500, reason: '' }), new HttpError('lost', 'No answer')];
+  for (const error of [...passing, ...ofKubernetes]) {
+    const found = failureOf(error);
+    expect(asLeaving(going, found)).toBe(found);
+  }
 });

@@ -163,14 +163,22 @@ export function asTold({ conditions, lastError: known }: ToldBefore, failure: Fa
   return isOfThisOutage ? { ...failure, message, details: known } : failure;
 }
 
-/** For an object that is being deleted: if a person must act, also says how to let the object go, as nothing else may be wanted any more. */
+/**
+ * For an object that is being deleted: also says how to let the object go, if a person must act or the other side may have gone for good,
+ * as nothing else may be wanted any more.
+ */
 export function asLeaving(
   { deletionTimestamp }: Pick<ObjectMeta, 'deletionTimestamp'>,
   failure: Failure | undefined,
 ): Failure | undefined {
-  if (deletionTimestamp === undefined || failure?.lasting !== 'terminal' || failure.message.includes(ABANDON))
-    return failure;
-  return { ...failure, message: `${failure.message}. ${LET_GO}` };
+  if (deletionTimestamp === undefined || failure === undefined || !mayLast(failure)) return failure;
+  return failure.message.includes(ABANDON) ? failure : { ...failure, message: `${failure.message}. ${LET_GO}` };
+}
+
+/** What a pass itself waits for, and a pause that the other side asked for, end. Without Kubernetes nobody can let the object go either. */
+function mayLast({ lasting, planned, reason }: Failure): boolean {
+  if (lasting !== 'transient') return lasting === 'terminal';
+  return !planned && !/^Kubernetes|Throttled$/.test(reason);
 }
 
 /** Returns what the status should say about the last failure: null for none, undefined for no change. A later time alone is not news. */
