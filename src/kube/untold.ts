@@ -11,7 +11,9 @@ export interface Untold {
   readonly missing?: readonly string[];
 }
 
-const INSTALL = 'install those of this version with mooring crds | kubectl apply --server-side -f -';
+/** Definitions that are there already mostly have another field manager, such as Helm: without force the API server refuses. */
+export const INSTALL =
+  'install those of this version, with its chart or with mooring crds | kubectl apply --server-side --force-conflicts -f -';
 
 /** Checks the answer to a status patch: the API server drops what the CRD does not know. Undefined: everything stayed. */
 export function droppedFrom(patch: object, answer: AnyObject): Untold | undefined {

@@ -2,6 +2,7 @@ import { TransientError } from '../../../base/errors.ts';
 import { generatePassword } from '../../../base/random.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { isNamespaceTerminating } from '../../../kube/api.ts';
+import { INSTALL } from '../../../kube/untold.ts';
 import { refusedNext, TRIES_ANOTHER } from '../../password-tries.ts';
 import { markOf, ROTATION_ANNOTATIONS, rotated, rotationAsked } from '../../rotation.ts';
 import { madeBefore, recordOf } from '../../rotation-record.ts';
@@ -190,7 +191,8 @@ function crdOutdated(): TransientError {
   return new TransientError(
     'CRDOutdated',
     'status.unverifiedSecretName was written, but is missing: the CustomResourceDefinition databaseclusters.mooring.dev is of an earlier version of Mooring, or something in this cluster removes the field. ' +
-      'No password is replaced until it stays, as the login could be lost: apply the CustomResourceDefinitions of this version',
+      'No password is replaced until it stays, as the login could be lost: ' +
+      INSTALL,
   );
 }
 
