@@ -423,7 +423,7 @@ describe('A cluster that is to be destroyed while it is being cloned', () => {
     expect(outline(decision)).toMatchObject(waits);
     expect(decision.release).toBeUndefined();
     expect(conditionOf(decision, 'Ready')?.message).toContain(
-      'DatabaseCluster "copy". To destroy the cluster at once, pause or delete that object',
+      'DatabaseCluster "copy". To destroy the cluster at once, delete that object with deletionPolicy: Delete, as nobody would be able to sign in to its cluster. ',
     );
   });
 

@@ -6,7 +6,7 @@ import { placeName } from '../databasespace/place.ts';
 import { isTakenForGone, LOOKED_FOR_MS, lookedForWords } from './existence/decide-absent.ts';
 import { isFromOperation } from './existence/decide-existence.ts';
 import { createdAtOf, currentID, desiredID, identityOf, isFormer, isOurs, owns } from './identity.ts';
-import { CLONE_LOOK_MS, clonesInWords } from './login/clones.ts';
+import { CLONE_LOOK_MS, clonesInWords, withoutClones } from './login/clones.ts';
 import { decideLoginAlone } from './login/decide-login.ts';
 import type { ClusterDecision, ClusterObservation, ClusterStep, ClusterSubject, SpaceSeen } from './observation.ts';
 import {
@@ -153,8 +153,7 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
 
 /** A clone that is being made may still need the cluster, and comes with the password that only this object's Secret has. */
 function afterClones(subject: ClusterSubject, seen: SpaceSeen, clones: readonly string[]): ClusterDecision {
-  const them = clones.length === 1 ? 'that object' : 'these objects';
-  const message = `Waiting until what is being cloned from cluster "${seen.id}" has a login of its own, as that comes with the password in this object's Secret: ${clonesInWords(clones)}. To destroy the cluster at once, pause or delete ${them}. ${KEEP_IT}`;
+  const message = `Waiting until what is being cloned from cluster "${seen.id}" has a login of its own, as that comes with the password in this object's Secret: ${clonesInWords(clones)}. To destroy the cluster at once, ${withoutClones(clones)}. ${KEEP_IT}`;
   const conditions = [...reconciling('WaitingForDependents', message), ...clusterConditions(subject, seen)];
   return { conditions, requeueAfterMs: CLONE_LOOK_MS };
 }

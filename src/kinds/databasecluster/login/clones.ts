@@ -25,6 +25,12 @@ export function clonesInWords(names: readonly string[]): string {
   )}`;
 }
 
+/** How a person ends the wait for them. Paused ones would not be waited for either, and nobody would have the passwords of their clusters. */
+export function withoutClones(names: readonly string[]): string {
+  const [them, its] = names.length === 1 ? ['that object', 'its cluster'] : ['these objects', 'their clusters'];
+  return `delete ${them} with deletionPolicy: Delete, as nobody would be able to sign in to ${its}`;
+}
+
 /**
  * The names of the objects whose clusters are being cloned from the subject's, and that would lose their login with a new password,
  * if one is due, or with its Secret, if that `isToGo`.

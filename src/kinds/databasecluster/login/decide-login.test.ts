@@ -331,7 +331,7 @@ describe('decideLogin()', () => {
     expect(decision).toMatchObject({ steps: [], requeueAfterMs: 15_000 });
     expect(outline(decision).ready).toBe('True Running');
     expect(conditionOf(decision, 'Ready')?.message).toMatch(
-      /its login is in Secret "orders-admin"; a new password is due, and waits for an hour at most .*: DatabaseCluster "a", "b", "c" and 1 more\. To have it at once, pause these objects$/,
+      /its login is in Secret "orders-admin"; a new password is due, and waits for an hour at most .*: DatabaseCluster "a", "b", "c" and 1 more\. To have it at once, delete these objects with deletionPolicy: Delete, as nobody would be able to sign in to their clusters$/,
     );
     expect(conditionOf(decideCluster(due.subject, seen.seen, NOW_MS), 'Ready')?.message).not.toContain('is due');
   });
@@ -344,7 +344,7 @@ describe('decideLogin()', () => {
     expect(decision).toMatchObject({ requeueAfterMs: 60_000 });
     expect(outline(decision)).toMatchObject({ ready: 'Unknown SecuringCredentials', steps: [] });
     expect(conditionOf(decision, 'Ready')?.message).toMatch(
-      /its login is being replaced: a new password is due, and waits for an hour at most .*: DatabaseCluster "copy"\. To have it at once, pause that object$/,
+      /its login is being replaced: a new password is due, and waits for an hour at most .*: DatabaseCluster "copy"\. To have it at once, delete that object with deletionPolicy: Delete, as nobody would be able to sign in to its cluster$/,
     );
     for (const type of ['CredentialsSecured', 'Available']) expect(conditionOf(decision, type)?.status).toBe('True');
     // While it was observed nothing was known of the login.

@@ -27,7 +27,7 @@ import {
   type VerifiedLogin,
   verifiedLogin,
 } from '../present.ts';
-import { CLONE_LOOK_MS, CLONE_LOOK_WITH_TRIES_MS, clonesInWords } from './clones.ts';
+import { CLONE_LOOK_MS, CLONE_LOOK_WITH_TRIES_MS, clonesInWords, withoutClones } from './clones.ts';
 import { secretTakenWords } from './secret-taken.ts';
 import { needsPerson, whatIsWrong } from './wrong-login.ts';
 
@@ -275,7 +275,7 @@ function inOrder(subject: ClusterSubject, seen: SpaceSeen, also = ''): readonly 
 }
 
 function waitsFor(clones: readonly string[]): string {
-  return `a new password is due, and waits for an hour at most until what is being cloned from it has a login of its own, as that comes with the password of now: ${clonesInWords(clones)}. To have it at once, pause ${clones.length === 1 ? 'that object' : 'these objects'}`;
+  return `a new password is due, and waits for an hour at most until what is being cloned from it has a login of its own, as that comes with the password of now: ${clonesInWords(clones)}. To have it at once, ${withoutClones(clones)}`;
 }
 
 function running(
