@@ -1,5 +1,5 @@
 import { isOfGroup } from '../base/group.ts';
-import { ADMIN_ANNOTATIONS, MANAGED_BY, OWNER_LABEL, ownerValue, type SecretContents, USER_LABEL } from './secrets.ts';
+import { ADMIN_ANNOTATIONS, OWNER_LABEL, ownerValue, type SecretContents, USER_LABEL } from './secrets.ts';
 
 /** The object that a Secret belongs to. */
 export interface SecretHolder {
@@ -35,10 +35,9 @@ function holderWords({ kind, name }: SecretHolder): string {
   return name === undefined ? `another ${kind}` : `${kind} "${name}"`;
 }
 
-/** Why an existing Secret is not written to. `label`: the label that one of the object's has, with its value; `rename`: how to choose another name. */
-export function takenWords(secretName: string, by: SecretHolder | undefined, label: string, rename: string): string {
+/** Why an existing Secret is not written to. `labels`: those that one of the object's has, from `labelsInWords`; `rename`: how to choose another name. */
+export function takenWords(secretName: string, by: SecretHolder | undefined, labels: string, rename: string): string {
   const secret = `Secret "${secretName}"`;
   if (by !== undefined) return `${secret} belongs to ${holderWords(by)}, so it is left alone: ${rename}`;
-  const managedBy = Object.entries(MANAGED_BY).map(([name, value]) => `${name}=${value}`);
-  return `${secret} exists and is not Mooring's, so it is not overwritten: ${rename}. If it was restored, or lost its labels, give it back ${label} and ${managedBy}; delete it only if nothing needs it`;
+  return `${secret} exists and is not Mooring's, so it is not overwritten: ${rename}. If it was restored, or lost its labels, give it back ${labels}; delete it only if nothing needs it`;
 }

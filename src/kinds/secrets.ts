@@ -95,6 +95,17 @@ export function ownerValue(name: string): string {
 
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'mooring' } as const;
 
+/** The labels of a Secret of ours, for people: `label` with the name of the object that it belongs to, and that it is Mooring's. */
+export function labelsInWords(label: string, name: string): string {
+  const labels = Object.entries({ [label]: ownerValue(name), ...MANAGED_BY });
+  return labels.map(([key, value]) => `${key}=${value}`).join(' and ');
+}
+
+/** Says how to find out who changes a Secret, without showing what is in it. */
+export function writersInWords(namespace: string, name: string): string {
+  return `kubectl get secret ${name} --namespace=${namespace} --output=jsonpath='{.metadata.managedFields}' says who wrote which key, and when`;
+}
+
 /** Whether Mooring wrote the Secret, perhaps before it was restored. */
 export function isManaged({ labels }: Pick<SecretContents, 'labels'>): boolean {
   const isOf = labels[OWNER_LABEL] !== undefined || labels[USER_LABEL] !== undefined;

@@ -136,7 +136,7 @@ describe('clusterConditions()', () => {
       status: 'Unknown',
       reason: 'AdminLoginLost',
       message:
-        'Secret "orders-admin" is gone, and no new one can be made while the cluster is suspended: when it runs again, nobody may be able to sign in. Restore it, with its labels (mooring.dev/cluster, app.kubernetes.io/managed-by), or put the login that works into a Secret and name it in adminCredentials.existingSecretRef',
+        'Secret "orders-admin" is gone, and no new one can be made while the cluster is suspended: when it runs again, nobody may be able to sign in. Restore it, with labels mooring.dev/cluster=orders and app.kubernetes.io/managed-by=mooring, or put the login that works into a Secret and name it in adminCredentials.existingSecretRef',
     };
     const known = healthy.withCondition('CredentialsSecured', 'Unknown', 'AdminLoginLost');
 

@@ -2,7 +2,7 @@ import { type ConditionUpdate, findStatusCondition } from '../../kube/condition.
 import { particulars, reconciling } from '../../kube/summary.ts';
 import { placeName } from '../databasespace/place.ts';
 import { type Rotation, rotationAt } from '../rotation.ts';
-import { OWNER_LABEL } from '../secrets.ts';
+import { labelsInWords, OWNER_LABEL } from '../secrets.ts';
 import { differences, inWords, unreported } from './changes/differences.ts';
 import { UNSETTLED_MS } from './changes/unseen-change.ts';
 import { isOurs } from './identity.ts';
@@ -114,8 +114,8 @@ export function lostSecret({ login }: Pick<SpaceSeen, 'login'>): string | undefi
 }
 
 /** Only a process that holds a session might still recover, and nobody knows whether one does. */
-function secretLost(secretName: string): string {
-  return `Secret "${secretName}" is gone, and no new one can be made while the cluster is suspended: when it runs again, nobody may be able to sign in. Restore it, with its labels (${OWNER_LABEL}, app.kubernetes.io/managed-by), or put the login that works into a Secret and name it in adminCredentials.existingSecretRef`;
+function secretLost({ metadata }: ClusterSubject, secretName: string): string {
+  return `Secret "${secretName}" is gone, and no new one can be made while the cluster is suspended: when it runs again, nobody may be able to sign in. Restore it, with labels ${labelsInWords(OWNER_LABEL, metadata.name)}, or put the login that works into a Secret and name it in adminCredentials.existingSecretRef`;
 }
 
 export function loginWorks({ endpoint = '' }: Pick<SpaceSeen, 'endpoint'>): ConditionUpdate {
@@ -138,7 +138,8 @@ function securedOfOurs(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdat
   const worked = kept?.status === 'True' || (kept?.status === 'Unknown' && kept.reason === LOST);
   if (worked && credentials !== undefined && seen.cluster?.status === 'suspended') {
     const lost = lostSecret(seen);
-    if (lost !== undefined) return { type: SECURED, status: 'Unknown', reason: LOST, message: secretLost(lost) };
+    if (lost !== undefined)
+      return { type: SECURED, status: 'Unknown', reason: LOST, message: secretLost(subject, lost) };
     return { ...factoryLoginRetired(credentials.secretName), message: workedBefore(credentials.secretName) };
   }
   if (kept !== undefined && kept.reason !== NOT_RETIRED.reason) return kept;

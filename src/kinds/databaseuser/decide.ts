@@ -1,7 +1,7 @@
 import { settling } from '../claim.ts';
 import { rotationWaits } from '../rotation.ts';
 import { takenWords } from '../secret-holder.ts';
-import { ownerValue, USER_LABEL } from '../secrets.ts';
+import { labelsInWords, USER_LABEL } from '../secrets.ts';
 import { type NoServer, withoutServer } from '../server/dependents.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideLogin } from './login/decide-login.ts';
@@ -40,8 +40,8 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
     }
     case 'secretTaken': {
       const rename = 'set connectionSecret.name to another name';
-      const label = `${USER_LABEL}=${ownerValue(subject.metadata.name)}`;
-      return stuck('SecretNotOurs', takenWords(connectionSecretName(subject), login.by, label, rename));
+      const labels = labelsInWords(USER_LABEL, subject.metadata.name);
+      return stuck('SecretNotOurs', takenWords(connectionSecretName(subject), login.by, labels, rename));
     }
     case 'anyAccepted': {
       // Promoting a password because it signs in might erase the one that the server has.

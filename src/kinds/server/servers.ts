@@ -7,7 +7,7 @@ import type { Session } from '../../database/session.ts';
 import { ApiError, isRefused } from '../../http/api-error.ts';
 import { ABANDON } from '../../kube/annotations.ts';
 import { type ObjectKey, splitKey } from '../../kube/object.ts';
-import type { Login, SecretContents, Secrets } from '../secrets.ts';
+import { type Login, labelsInWords, OWNER_LABEL, type SecretContents, type Secrets } from '../secrets.ts';
 import { NameList } from './name-list.ts';
 
 /** One server as it is reached now. */
@@ -223,7 +223,7 @@ export class Servers {
     const username = secret?.data.get('username');
     if (secret === undefined || username === undefined) {
       const otherwise = place.leaving ? GETS_NO_OTHER : 'see what the conditions of that cluster say';
-      const message = `Secret "${place.adminSecretName}" with the login of DatabaseCluster "${name}" does not exist: restore it with its labels, or ${otherwise}`;
+      const message = `Secret "${place.adminSecretName}" with the login of DatabaseCluster "${name}" does not exist: restore it, with labels ${labelsInWords(OWNER_LABEL, name)}, or ${otherwise}`;
       const session = place.logins.heldBy(held.adminUsername ?? place.factoryUsername);
       if (session !== undefined) return session;
       this.#options.onLoginRefused(place.clusterKey);

@@ -223,11 +223,21 @@ describe('The password of a DatabaseCluster', () => {
     expect(bench.calls).toEqual([]);
   });
 
-  it('is lost with the Secret when no session is held', async () => {
+  it('is lost with the Secret when no session is held, until that is restored as the message says', async () => {
     const bench = await runningBench();
+    const { username = '', password = '' } = bench.secret() ?? {};
     bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
     await bench.restart();
     await bench.until('False AdminLoginLost');
+    const message = bench.told.at(-1) ?? '';
+    expect(message).toContain('with keys username and password');
+    const labels = Object.fromEntries(
+      [...message.matchAll(/(\S+)=([^\s.]+)/g)].map(([, key = '', value = '']) => [key, value]),
+    );
+    expect(labels).toEqual({ 'mooring.dev/cluster': 'orders', 'app.kubernetes.io/managed-by': 'mooring' });
+    await bench.putSecret('orders-admin', { username, password }, labels);
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
   });
 
   it('is never guessed when it was changed elsewhere', async () => {

@@ -2,7 +2,7 @@ import { objectKey, splitKey } from '../../../kube/object.ts';
 import { comesBefore } from '../../claim.ts';
 import type { SpaceConnection } from '../../databasespace/connection/connection.ts';
 import { type SecretHolder, takenWords } from '../../secret-holder.ts';
-import { OWNER_LABEL, ownerValue, type SecretContents } from '../../secrets.ts';
+import { labelsInWords, OWNER_LABEL, type SecretContents } from '../../secrets.ts';
 import { claimantsOf, claiming, holdOf } from '../existence/claimants.ts';
 import { adminSecretName } from '../identity.ts';
 import type { ClusterSubject, LoginObservation } from '../observation.ts';
@@ -67,7 +67,7 @@ export function secretTakenWords(
     return `Secret "${secretName}" is to hold the login of DatabaseCluster "${wantedBy}", which comes first: ${rename} in one of the two`;
   if (by === undefined && isOfAnother)
     return `Secret "${secretName}" holds the login of another cluster, which an earlier object of this name left behind, so it is not overwritten: ${rename}`;
-  return takenWords(secretName, by, `${OWNER_LABEL}=${ownerValue(metadata.name)}`, rename);
+  return takenWords(secretName, by, labelsInWords(OWNER_LABEL, metadata.name), rename);
 }
 
 /** The DatabaseCluster whose login is in the Secret, although the Secret has the label of this one. */

@@ -1,5 +1,5 @@
 import type { ConditionUpdate } from '../../../kube/condition.ts';
-import { OWNER_LABEL } from '../../secrets.ts';
+import { labelsInWords, OWNER_LABEL } from '../../secrets.ts';
 import type { ClusterSubject, TriedLogin } from '../observation.ts';
 import { loginWorks } from '../present.ts';
 
@@ -78,7 +78,7 @@ function padding({ paddedIn }: TriedLogin, of: 'current' | 'existing' | 'factory
   return ` (its username or password begins or ends with a space or a line break, such as the one that \`echo\` writes at the end)`;
 }
 
-function whatIsRefused({ spec, status }: ClusterSubject, login: TriedLogin): readonly [string, string] {
+function whatIsRefused({ metadata, spec, status }: ClusterSubject, login: TriedLogin): readonly [string, string] {
   const { secretName, secretVersion } = login;
   if (secretVersion !== undefined) {
     // For example, the cluster was taken over in place of another one.
@@ -92,7 +92,7 @@ function whatIsRefused({ spec, status }: ClusterSubject, login: TriedLogin): rea
   if (status.credentials !== undefined)
     return [
       'AdminLoginLost',
-      `Secret "${secretName}" is gone or holds no login any more, and nobody else knows the password. Restore it, with its labels (${OWNER_LABEL}, app.kubernetes.io/managed-by)`,
+      `Secret "${secretName}" is gone or holds no login any more, and nobody else knows the password. Restore it, with keys username and password and labels ${labelsInWords(OWNER_LABEL, metadata.name)}`,
     ];
   const which = `the login that new clusters come with${padding(login, 'factory')}`;
   return ['DefaultLoginRefused', `The server refuses ${which}${unknownLogin(spec)}`];
