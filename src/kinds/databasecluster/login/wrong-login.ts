@@ -98,12 +98,15 @@ function whatIsRefused({ metadata, spec, status }: ClusterSubject, login: TriedL
   return ['DefaultLoginRefused', `The server refuses ${which}${unknownLogin(spec)}`];
 }
 
+/** Each new cluster of the space needs what is in it. */
+const IF_WRONG = 'Correct that Secret only if new clusters come with another login';
+
 /** What the login of a cluster that never had one of ours may be. */
 function unknownLogin({ cloneFrom, spaceRef }: ClusterSubject['spec']): string {
   const isWrong = `the Secret that DatabaseSpace "${spaceRef.name}" names in defaultCredentialsSecretRef is wrong`;
   if (cloneFrom?.clusterRef !== undefined)
     return `, and the one that DatabaseCluster "${cloneFrom.clusterRef.name}" has now: its password was replaced while the clone was made, and the clone has the one before, which a backup of that Secret may hold; or ${isWrong}. Make another clone`;
   if (cloneFrom !== undefined)
-    return `: it has the login that cluster "${cloneFrom.clusterID ?? ''}" had when it was cloned, which is looked up only where cloneFrom.clusterRef names a DatabaseCluster; or ${isWrong}. Correct that Secret`;
-  return `: ${isWrong}, or the password was changed before. Correct that Secret`;
+    return `: it has the login that cluster "${cloneFrom.clusterID ?? ''}" had when it was cloned, which is looked up only where cloneFrom.clusterRef names a DatabaseCluster; or ${isWrong}. ${IF_WRONG}`;
+  return `: ${isWrong}, or this cluster had another login before. ${IF_WRONG}`;
 }
