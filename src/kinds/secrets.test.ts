@@ -163,7 +163,7 @@ it('createSecrets() says what to do if a person has made a Secret immutable', as
   await expect(attempt).rejects.toMatchObject({
     reason: 'SecretImmutable',
     message: expect.stringMatching(
-      /"login" in namespace "shop" is immutable.*: pause this object .*, replace the Secret with a copy/,
+      /"login" in namespace "shop" is immutable.*: pause this object \(annotation mooring\.dev\/paused=true\), replace the Secret with a copy/,
     ),
   });
 });

@@ -189,7 +189,7 @@ function isOfImmutable(error: unknown): boolean {
 }
 
 function immutable(namespace: string, name: string): TerminalError {
-  const message = `Secret "${name}" in namespace "${namespace}" is immutable, so no password in it can be replaced: pause this object (annotation ${GROUP}/paused), replace the Secret with a copy without "immutable: true", and remove the annotation`;
+  const message = `Secret "${name}" in namespace "${namespace}" is immutable, so no password in it can be replaced: pause this object (annotation ${GROUP}/paused=true), replace the Secret with a copy without "immutable: true", and remove the annotation`;
   return new TerminalError('SecretImmutable', message);
 }
 

@@ -304,7 +304,7 @@ describe('The password of a DatabaseCluster', () => {
     const reader = { username: 'reader', password: 'of the reader' };
     await bench.putSecret('orders-admin', reader, { 'mooring.dev/cluster': 'orders' });
     await bench.until('False AccessDenied');
-    expect(bench.told.at(-1)).toContain('delete Secret "orders-admin"');
+    expect(bench.told.at(-1)).toContain('Then delete Secret "orders-admin", but keep a copy');
     bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
     await bench.until('True Running');
     expectOneWorkingLogin(bench);

@@ -52,7 +52,10 @@ function mistaken(endpoint: string, { secretName, working }: TriedLogin, user: s
 
 /** The login is of no use to anything on the cluster, and its password is left to its user. */
 function lacksRights({ working, secretName }: TriedLogin, user: string): WrongLogin {
-  const secret = working === 'existing' ? '' : `, and delete Secret "${secretName}"`;
+  const secret =
+    working === 'existing'
+      ? ''
+      : `. Then delete Secret "${secretName}", but keep a copy: nothing else may have that user's password`;
   const message = `The login of user "${user}" works, but may not manage users, as only the server's default user may: put that one's login into a Secret and name it in adminCredentials.existingSecretRef${secret}`;
   const { secured: _, ...known } = wrong('AccessDenied', message);
   return known;
