@@ -39,7 +39,7 @@ it('paced() lets twenty changes of a Secret through, and then one each half a mi
   expect(times).toBe(20);
   expect(error).toMatchObject({ reason: 'SecretContested', retryAfterMs: 30_000 });
   expect(String(error)).toMatch(
-    /Secret "login" in namespace "shop" .*kubectl get secret login --namespace=shop --output=yaml --show-managed-fields/,
+    /Secret "login" in namespace "shop" .*kubectl get secret login --namespace=shop --output=jsonpath='\{\.metadata\.managedFields\}'/,
   );
   await clock.advance(29_000);
   expect(await change()).toMatchObject({ times: 0, error: { retryAfterMs: 1_000 } });

@@ -3,7 +3,7 @@ import { Buckets } from '../base/collections/buckets.ts';
 import { Recent } from '../base/collections/recent.ts';
 import { TransientError } from '../base/errors.ts';
 import { objectKey } from '../kube/object.ts';
-import type { Secrets } from './secrets.ts';
+import { type Secrets, writersInWords } from './secrets.ts';
 
 /** More changes of one Secret than any person needs within minutes: ten rotations. */
 const MOST = 20;
@@ -41,6 +41,6 @@ export function paced(secrets: Secrets, clock: Clock): Secrets {
 }
 
 function contested(namespace: string, name: string, retryAfterMs: number): TransientError {
-  const message = `Secret "${name}" in namespace "${namespace}" was changed by Mooring ${MOST} times within minutes, as something else changes it back each time: Mooring sets it right every half a minute only. Stop whatever that is: kubectl get secret ${name} --namespace=${namespace} --output=yaml --show-managed-fields says who wrote what`;
+  const message = `Secret "${name}" in namespace "${namespace}" was changed by Mooring ${MOST} times within minutes, as something else changes it back each time: Mooring sets it right every half a minute only. Stop whatever that is: ${writersInWords(namespace, name)}`;
   return new TransientError('SecretContested', message, { retryAfterMs });
 }

@@ -19,6 +19,9 @@ describe.each(WAYS)('another controller that %s again and again', (_how, again) 
     expect(passwordsSet).toBeGreaterThanOrEqual(4);
     expect(passwordsSet).toBeLessThanOrEqual(5);
     expect(bench.ready()).toBe('False PasswordOverwritten');
+    expect(bench.condition()?.message).toContain(
+      'kubectl get secret app-connection --namespace=shop --output=jsonpath',
+    );
     expect(bench.condition()?.message).toContain('Secret "app-connection"');
   });
 

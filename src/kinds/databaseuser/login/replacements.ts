@@ -2,6 +2,7 @@ import { TerminalError } from '../../../base/errors.ts';
 import { failureOf } from '../../../kube/failure.ts';
 import type { ObjectKey } from '../../../kube/object.ts';
 import type { Refusal } from '../../password-tries.ts';
+import { writersInWords } from '../../secrets.ts';
 import type { UserSubject } from '../observation.ts';
 
 /** So many are made within this time. */
@@ -26,7 +27,7 @@ export class Replacements {
     const [first = nowMs] = times;
     const forMs = first + WITHIN_MS - nowMs;
     if (subject.lookNow || times.length < MOST || forMs <= 0) return undefined;
-    const message = `The password in Secret "${secretName}" does not sign in, and Mooring has replaced it ${MOST} times within ${WITHIN_MS / 60_000} minutes, as somebody else changes or deletes it each time: find out who does. It is replaced again a few minutes later`;
+    const message = `The password in Secret "${secretName}" does not sign in, and Mooring has replaced it ${MOST} times within ${WITHIN_MS / 60_000} minutes, as somebody else changes or deletes it each time. Stop whatever that is: ${writersInWords(subject.metadata.namespace ?? '', secretName)}. It is replaced again a few minutes later`;
     return { failure: failureOf(new TerminalError('PasswordOverwritten', message)), forMs };
   }
 
