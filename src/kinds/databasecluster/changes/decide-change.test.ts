@@ -293,6 +293,25 @@ describe('changeOf()', () => {
     expect(message?.slice(-end.length)).toBe(end);
   });
 
+  it('says what to do about a difference that is only reported, and what happens once the spec changes', () => {
+    const messageOf = (given: typeof healthy) =>
+      conditionOf(decideCluster(given.subject, bigger.seen, NOW_MS), 'Ready')?.message;
+    const report = healthy.with({ driftPolicy: 'Report' });
+    expect(messageOf(report)).toMatch(
+      /until any change of the spec asks for all of this: set the spec .*driftPolicy: Revert$/,
+    );
+    // As it says: the change may be about something else.
+    const next = decideCluster(
+      report.with({ deletionPolicy: 'Delete', storageSizeGB: 300 }).generation(2).subject,
+      bigger.seen,
+      NOW_MS,
+    );
+    expect(outline(next).steps).toEqual(['Update']);
+    expect(messageOf(healthy.with({ managementPolicy: 'Observe' }))).toMatch(
+      /nothing is changed: set the spec to what the cluster is, or change the cluster$/,
+    );
+  });
+
   it('shows drift whenever Synced is False because of it, and takes it away afterwards', () => {
     for (const given of [healthy, healthy.with({ driftPolicy: 'Report' })]) {
       const decision = decideCluster(given.subject, bigger.seen, NOW_MS);

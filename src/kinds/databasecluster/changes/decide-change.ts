@@ -81,8 +81,17 @@ function changesOf(subject: ClusterSubject, all: readonly Difference[]): Cluster
   return Object.keys(changes).length === 0 ? undefined : changes;
 }
 
+type LeavingPolicy = 'managementPolicy: Observe' | 'driftPolicy: Report';
+
+/** What people hear about differences that are only reported. Any change of the spec asks for all that it says. */
+const HOW_TO_SETTLE: Readonly<Record<LeavingPolicy, string>> = {
+  'managementPolicy: Observe': ': set the spec to what the cluster is, or change the cluster',
+  'driftPolicy: Report':
+    ', until any change of the spec asks for all of this: set the spec to what the cluster is, change the cluster back, or set driftPolicy: Revert',
+};
+
 /** The policy by which differences are only reported: one never changes anything, the other nothing that came from elsewhere. */
-export function leavesAsIs(subject: ClusterSubject, seen: SpaceSeen): string | undefined {
+export function leavesAsIs(subject: ClusterSubject, seen: SpaceSeen): LeavingPolicy | undefined {
   const { managementPolicy, driftPolicy } = subject.spec;
   if (managementPolicy === 'Observe') return 'managementPolicy: Observe';
   return driftPolicy === 'Report' && isDrift(subject, seen) ? 'driftPolicy: Report' : undefined;
@@ -100,7 +109,7 @@ export function settled(
   const policy = leavesAsIs(subject, seen);
   const what = `Cluster "${seen.id}" differs from the spec: ${inWords(drift)}`;
   if (policy === undefined) return changeOf(subject, seen)?.summary ?? reconciling('Updating', what);
-  const told = `${what}. With ${policy} nothing is changed`;
+  const told = `${what}. With ${policy} nothing is changed${HOW_TO_SETTLE[policy]}`;
   const [word, before] = renamedElsewhere(subject, seen) ?? ['Drifted', ''];
   return [{ type: 'Ready', status: 'False', reason: word, message: `${before}${told}` }];
 }
