@@ -17,7 +17,9 @@ export function decideAbsent(subject: ClusterSubject, seen: SpaceSeen, nowMs: nu
   const never = neverCreates(subject);
   if (seen.absence !== undefined && !isTakenForGone(subject)) return awaited(subject, seen, seen.absence);
   if (staysGone(subject, seen)) {
-    const anew = never === undefined ? 'set recreatePolicy: Always for an empty one, or ' : '';
+    // While there is one that may be it, none is created with that policy either.
+    const mayCreate = never === undefined && seen.lookalikes.length === 0;
+    const anew = mayCreate ? 'set recreatePolicy: Always for an empty one, or ' : '';
     const message =
       `Cluster "${seen.id}" has vanished from ${placeName(seen.place)}${lookalikesOf(seen)}. A new one would be empty, so none is created: restore it in ` +
       `the cloud, or ${anew}delete this object`;

@@ -534,3 +534,15 @@ it.each([String(CREATED_MS + MINUTE), 'true', CREATED_AT])(
     expect(ready?.message).toContain(`annotate mooring.dev/accept-identity=${wanted}, not "${value}" as now`);
   },
 );
+
+it('advises recreatePolicy: Always for a vanished cluster only if another would be created then', () => {
+  const gone = anObservation().missing();
+  const lookalike = gone.with({ lookalikes: ['other'] });
+  const advises = ({ subject }: ReturnType<typeof aCluster>, { seen }: typeof gone) =>
+    conditionOf(decideCluster(subject, seen, NOW_MS), 'Ready')?.message.includes('recreatePolicy');
+  const given = aCluster().healthy();
+  expect([gone, lookalike].map((seen) => advises(given, seen))).toEqual([true, false]);
+  // None is created while the other may be this one under another id.
+  const always = decideCluster(given.with({ recreatePolicy: 'Always' }).subject, lookalike.seen, NOW_MS);
+  expect(outline(always)).toMatchObject({ ready: 'False ClusterMissing', steps: [] });
+});
