@@ -412,6 +412,17 @@ const cases: readonly Case[] = [
   },
 ];
 
+it.each(['starting', 'resuming'])(
+  'A cluster that is to be suspended but is %s is not said to be suspended yet',
+  (status) => {
+    const { subject } = leaving('Suspend');
+    const message = conditionOf(decideCluster(subject, running.status(status).seen, NOW_MS), 'Ready')?.message;
+    expect(message).toMatch(new RegExp(`is ${status}, and is suspended once it runs, before .*abandon=true$`));
+    const now = conditionOf(decideCluster(subject, running.seen, NOW_MS), 'Ready')?.message;
+    expect(now).toBe('Cluster "orders" is being suspended before this object is removed');
+  },
+);
+
 describe('A cluster that is to be destroyed while it is being cloned', () => {
   const waits = { ready: 'Unknown WaitingForDependents', steps: [], comesBack: '15000 ms' };
 

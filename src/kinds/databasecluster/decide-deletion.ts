@@ -142,7 +142,8 @@ function destroy(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
   if (cluster.status === 'destroying') return { ...say(destroying), ...untilBelieved(seen) };
   if (!seen.canDestroy) {
     const { destroyRefusal } = seen;
-    const why = destroyRefusal ?? 'the space has no API token of level admin. Add one to apiTokens';
+    const space = `DatabaseSpace "${subject.spec.spaceRef.name}"`;
+    const why = destroyRefusal ?? `${space} has no API token of level admin. Add one to its apiTokens`;
     const message = `Cluster "${seen.id}" cannot be destroyed: ${why}. ${LET_GO}`;
     const decision = stays(subject, seen, failing('DeletionBlocked', message), nowMs);
     // The space tries the token again. Nothing reports it if the cloud accepts the very same one.
@@ -181,10 +182,13 @@ function suspend(subject: ClusterSubject, seen: SpaceSeen, nowMs: number): Clust
     const message = `Cluster "${seen.id}" has status "${cluster.status}", which Mooring does not know: it is suspended once it runs, before this object is removed. ${LET_GO}`;
     return { conditions: [...reconciling('UnderWay', message), ...clusterConditions(subject, seen)] };
   }
-  const message = `Cluster "${seen.id}" is being suspended before this object is removed`;
-  const conditions = [...reconciling('Suspending', message), ...clusterConditions(subject, seen)];
-  if (cluster.status !== 'running') return { conditions };
-  return { conditions, steps: [{ do: 'Suspend', id: seen.id }] };
+  const say = (how: string, instead = '') => {
+    const message = `Cluster "${seen.id}" is ${how} before this object is removed${instead}`;
+    return [...reconciling('Suspending', message), ...clusterConditions(subject, seen)];
+  };
+  if (cluster.status !== 'running')
+    return { conditions: say(`${cluster.status}, and is suspended once it runs,`, `. ${LET_GO}`) };
+  return { conditions: say('being suspended'), steps: [{ do: 'Suspend', id: seen.id }] };
 }
 
 /** What must be settled before it is known what to end. */
