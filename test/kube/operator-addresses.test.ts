@@ -32,7 +32,8 @@ test('nothing is deployed in a space whose serverURL leads to a private address,
   await site.apply(...wholeSpace(site.cloud, { serverURL: 'https://10.96.0.1:{port}/{host}' }), cluster());
   await site.until('DatabaseSpace', {
     reason: 'ServerURLNotAllowed',
-    message: /^serverURL "10\.96\.0\.1" is a private address, where the operator sends nothing unless told to: /,
+    message:
+      /^serverURL of the DatabaseSpace: "10\.96\.0\.1" is a private address, where the operator sends nothing unless told to: /,
   });
 
   await site.apply(space(site.cloud));

@@ -388,7 +388,7 @@ describe('observeSpace()', () => {
       why: {
         reason: 'ServerURLNotAllowed',
         message:
-          'serverURL "http://gateway.example.com/db.example.com" is not https: use https, or start the operator with --allow-http. Here db.example.com:443 stands for the address of any server',
+          'serverURL of the DatabaseSpace: "http://gateway.example.com/db.example.com" is not https: use https, or start the operator with --allow-http. Here db.example.com:443 stands for the address of any server',
       },
       lacksToken: false,
     });

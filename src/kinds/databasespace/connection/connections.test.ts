@@ -177,7 +177,7 @@ describe('SpaceConnections', () => {
   it.each([
     [
       '10.0.0.7:8000',
-      /; primary: 10\.0\.0\.7:8000, where no login may be sent: serverURL "10\.0\.0\.7" is .*-networks\)$/,
+      /; primary: 10\.0\.0\.7:8000, where no login may be sent: serverURL of the DatabaseSpace: "10\.0\.0\.7" is .*-networks\)$/,
     ],
     ['db-2.test:8000', /; primary: db-2\.test:8000\)$/],
     ['https://db-2.test:8000/', /; primary: https:\/\/db-2\.test:8000\/\)$/],

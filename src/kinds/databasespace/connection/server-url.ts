@@ -21,7 +21,7 @@ export function serverURLOf(
   const refusal = refusalOfServerURL(url, host, policy);
   return refusal === undefined
     ? { url }
-    : { refusal: new TerminalError('ServerURLNotAllowed', `serverURL ${refusal}`) };
+    : { refusal: new TerminalError('ServerURLNotAllowed', `serverURL of the DatabaseSpace: ${refusal}`) };
 }
 
 /** Of any template that can work, one of these makes an allowed URL: by http only loopback may be reached. */
