@@ -375,7 +375,7 @@ describe('decideSpace()', () => {
     expect(decision.release).toBeUndefined();
     // One sentence: `mooring status` shows the first one only.
     expect(conditionOf(decision, 'Ready')?.message).toMatch(
-      /^[^.]* needs it: shop\/cluster-0,.* shop\/cluster-9 and 2 more$/,
+      /^[^.]* are gone, or have deletionPolicy: Retain, as deleting them needs it: shop\/cluster-0,.* shop\/cluster-9 and 2 more$/,
     );
   });
 

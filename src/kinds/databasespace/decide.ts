@@ -39,7 +39,7 @@ export function decideSpace(subject: SpaceSubject, observation: SpaceObservation
       status: decision.status,
       requeueAfterMs: goesAfter.forMs,
     };
-  const message = `This space, which is being deleted, stays until these DatabaseClusters are gone, as deleting them needs it: ${listed(neededBy, MAX_LISTED)}`;
+  const message = `This space, which is being deleted, stays until these DatabaseClusters are gone, or have deletionPolicy: Retain, as deleting them needs it: ${listed(neededBy, MAX_LISTED)}`;
   return {
     ...decision,
     conditions: inUse(told, message),
