@@ -1,6 +1,7 @@
 import { failing, PASSING_MS, reconciling, stalled } from '../../kube/summary.ts';
 import { ABSENT_MS, type Absence } from '../absences.ts';
 import { isTriedAgain } from '../attempts.ts';
+import { GO_TOO } from '../server/dependents.ts';
 import {
   DATABASE_EXISTS,
   type DatabaseSeen,
@@ -29,7 +30,7 @@ function absent(subject: DatabaseSubject, seen: DatabaseSeen, nowMs: number): Da
   const { name, identity, cluster } = seen;
   const vanished = isOurs(subject, seen);
   if (seen.leaving) {
-    const message = `DatabaseCluster "${cluster}" is being deleted, so no database is created on it`;
+    const message = `DatabaseCluster "${cluster}" is being deleted, so no database is created on it: ${GO_TOO}`;
     return { conditions: [...reconciling('ClusterDeleting', message), schemaPending(subject)] };
   }
   if (seen.absence !== undefined) return missed(subject, seen, seen.absence);

@@ -65,6 +65,14 @@ describe('A Database whose cluster cannot be worked on', () => {
     expect(outline(decide(aDatabase().applied().withReady('True', 'DatabaseReady'), seen))).toEqual(expected);
   });
 
+  it('is told what to do if its cluster goes for good', () => {
+    const messageOf = (seen: ReturnType<typeof aServer> | ReturnType<typeof noServer>) =>
+      conditionOf(decide(aDatabase(), seen), 'Ready')?.message;
+    for (const seen of [noServer('leaving'), aServer({ existence: 'absent', leaving: true })])
+      expect(messageOf(seen)).toMatch(/: delete this object too, unless another DatabaseCluster of that name follows$/);
+    expect(messageOf(noServer('suspended'))).not.toContain('delete');
+  });
+
   it('stays as it was while this process has just begun, and only then', () => {
     const starting = noServer('notReady', { starting: true });
     expect(outline(decide(aDatabase().applied().withReady('True', 'DatabaseReady'), starting))).toEqual(AS_BEFORE);

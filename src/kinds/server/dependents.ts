@@ -81,12 +81,17 @@ export function whyLeft(
   }
 }
 
+/** What to do about an object whose DatabaseCluster goes. */
+export const GO_TOO = 'delete this object too, unless another DatabaseCluster of that name follows';
+
 /** Decides what to say about an object that waits with its cluster, while no server is asked. */
 export function withoutServer(
   { status, metadata }: Pick<Dependent, 'metadata' | 'status'>,
   access: NoServer,
 ): Decision<never, never> {
-  const { reason, message } = access;
+  const { reason } = access;
+  const message =
+    access.server === 'waiting' && access.why === 'leaving' ? `${access.message}: ${GO_TOO}` : access.message;
   const others = particulars(status.conditions ?? []);
   // Which namespaces a selector admits depends on their labels, which only a pass reads.
   if (access.server === 'refused') return { conditions: [...stalled(reason, message), ...others], retry: 'slowly' };
