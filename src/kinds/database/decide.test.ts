@@ -454,7 +454,9 @@ describe('The schema of a database', () => {
 
   it('says why it was refused, in the words of the server, with the name of the source', () => {
     const message = conditionOf(decide(tried(applied, refused, 'Failed'), refused), 'Ready')?.message;
-    expect(message).toBe('The schema stays as it was, because this was refused: inline/1: Type nothing is not defined');
+    expect(message).toBe(
+      'The schema stays as it was, because this was refused: inline/1: Type nothing is not defined. Correct the sources: what has changed is tried at once, and the same again every 10 minutes',
+    );
   });
 
   it('is tried and applied on the database and the cluster that it is for', () => {

@@ -14,6 +14,7 @@ import {
   schemaPending,
   synced,
 } from '../present.ts';
+import { TRY_AGAIN_MS } from './observe-sources.ts';
 import { appliedAfter, namesOf, planSchema, type SchemaPlan } from './schema-plan.ts';
 
 type SchemaSeen = Extract<DatabaseSeen['schema'], { schema: 'seen' }>;
@@ -60,7 +61,7 @@ function looked(subject: DatabaseSubject, seen: DatabaseSeen, schema: SchemaSeen
   }
   const steps: readonly DatabaseStep[] = [{ do: 'TrySchema', name, identity, plan }];
   if (checked !== undefined) {
-    const message = `The schema stays as it was, because this was refused: ${checked.message}`;
+    const message = `The schema stays as it was, because this was refused: ${checked.message}. Correct the sources: what has changed is tried at once, and the same again every ${TRY_AGAIN_MS / 60_000} minutes`;
     const conditions = [...stalled('SchemaRefused', message), synced('False', 'SchemaRefused', message)];
     // That it is tried again is no news: what is Stalled must not look as if it went on, every few minutes.
     if (schema.tryAgainInMs <= 0) return { conditions, steps };

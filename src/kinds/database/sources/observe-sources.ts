@@ -7,7 +7,7 @@ import { readSources } from './read-sources.ts';
 import { schemaDigest } from './schema-digest.ts';
 
 /** How long after the server refused schema sources the same ones are tried again: its data may have changed. */
-const TRY_AGAIN_MS = 600_000;
+export const TRY_AGAIN_MS = 600_000;
 
 /** Looks at the sources and at the schema of a database that is ours; `gone`: there is no such database any more. */
 export async function observeSources(work: Work): Promise<SchemaObservation | 'gone'> {

@@ -141,7 +141,7 @@ class Reader {
     const configMap = this.#read.get(ref.name);
     const called = `ConfigMap "${ref.name}" in namespace "${this.#namespace}"`;
     if (configMap === undefined) {
-      const message = `${called}, which schema needs, does not exist: create it`;
+      const message = `${called}, which schema needs, does not exist: create it with a schema query under key "${ref.key}"`;
       return { lasting: false, reason: 'ConfigMapNotFound', message };
     }
     const text = configMap.data.get(ref.key)?.replace(BYTE_ORDER_MARK, '');
