@@ -14,9 +14,12 @@ export function hasLetGo({ deletionTimestamp, finalizers = [] }: ObjectMeta): bo
   return deletionTimestamp !== undefined && !finalizers.some(isOfGroup);
 }
 
-/** Says what to do about an object that another one comes before: to delete that one may destroy what both want. */
-export function settling(orElse: string): string {
-  return `delete this object, or set deletionPolicy: Retain on that one and delete it, or ${orElse}`;
+/**
+ * Says what to do about an object that another one comes before: to delete that one may destroy what both want. `losing`: what goes with
+ * it all the same.
+ */
+export function settling(orElse: string, losing = ''): string {
+  return `delete this object, or set deletionPolicy: Retain on that one and delete it${losing}, or ${orElse}`;
 }
 
 /**

@@ -10,6 +10,8 @@ import type { Untold } from './untold.ts';
 export const PAUSED = `${GROUP}/paused`;
 /** Any new value: the object is looked at now. */
 export const RECONCILE_AT = `${GROUP}/reconcile-at`;
+/** What to do after something was set right on a server, which nobody reports: an object that is Stalled looks there after half an hour. */
+export const LOOK_THERE = `and then annotate this object with a new ${RECONCILE_AT}, as Mooring looks there only now and then`;
 /** `true`: when the object is deleted, everything is left as it is. */
 export const ABANDON = `${GROUP}/abandon`;
 /** The end of messages about an object whose deletion waits for something. */

@@ -188,7 +188,7 @@ test.each(CASES)(
     const second = kube.all(given.resource).find(({ metadata }) => metadata.namespace === 'billing');
     const { conditions } = (second?.['status'] ?? {}) as { conditions?: readonly Condition[] };
     expect(findStatusCondition(conditions, 'Ready')?.message).toMatch(
-      /: delete this object, or set deletionPolicy: Retain on that one and delete it, or /,
+      /: delete this object, or set deletionPolicy: Retain on that one and delete it(, with which its connection Secret goes)?, or /,
     );
   },
 );

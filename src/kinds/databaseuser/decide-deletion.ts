@@ -1,4 +1,4 @@
-import { LET_GO } from '../../kube/annotations.ts';
+import { LET_GO, LOOK_THERE } from '../../kube/annotations.ts';
 import { failing, reconciling } from '../../kube/summary.ts';
 import { LANDING_MS } from '../attempts.ts';
 import { whyLeft } from '../server/dependents.ts';
@@ -39,7 +39,7 @@ export function decideDeletion(subject: UserSubject, observation: UserObservatio
   const { login, claimedBy } = observation;
   const { clusterName, endpoint, identity } = observation.at;
   if (login.login === 'anyAccepted') {
-    const message = `The server at ${endpoint} accepts any password, even one that it was never given, so Mooring cannot tell whether user "${username}" was created for this object, and does not delete it: check whether its authentication is switched off, or something in front of it answers instead. ${LET_GO}`;
+    const message = `The server at ${endpoint} accepts any password, even one that it was never given, so Mooring cannot tell whether user "${username}" was created for this object, and does not delete it: check whether its authentication is switched off, or something in front of it answers instead, ${LOOK_THERE}. ${LET_GO}`;
     return { conditions: failing('AnyPasswordAccepted', message), retry: 'slowly' };
   }
   if (claimedBy !== undefined || login.login !== 'ending' || login.whose === 'others') return release;

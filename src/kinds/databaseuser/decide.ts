@@ -1,3 +1,4 @@
+import { LOOK_THERE } from '../../kube/annotations.ts';
 import { settling } from '../claim.ts';
 import { rotationWaits } from '../rotation.ts';
 import { takenWords } from '../secret-holder.ts';
@@ -30,7 +31,7 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
   const username = usernameOf(subject);
   const where = `DatabaseCluster "${at.clusterName}"`;
   if (claimedBy !== undefined) {
-    const message = `User "${username}" of ${where} belongs to DatabaseUser "${claimedBy}": ${settling('create this one with another username')}`;
+    const message = `User "${username}" of ${where} belongs to DatabaseUser "${claimedBy}": ${settling('create this one with another username', ', with which its connection Secret goes')}`;
     return stuck('UserClaimed', message);
   }
   switch (login.login) {
@@ -45,7 +46,7 @@ export function decideUser(subject: UserSubject, observation: UserObservation, n
     }
     case 'anyAccepted': {
       // Promoting a password because it signs in might erase the one that the server has.
-      const message = `The server at ${at.endpoint} accepts any password, even one that it was never given, so Mooring cannot tell which password user "${username}" has, and changes nothing: check whether its authentication is switched off, or something in front of it answers instead`;
+      const message = `The server at ${at.endpoint} accepts any password, even one that it was never given, so Mooring cannot tell which password user "${username}" has, and changes nothing: check whether its authentication is switched off, or something in front of it answers instead, ${LOOK_THERE}`;
       return stuck('AnyPasswordAccepted', message);
     }
     case 'settled':

@@ -90,6 +90,23 @@ describe('a user that exists already', () => {
   });
 });
 
+it('A user of somebody else is created at once after it was removed there and the annotation set, as the message says', async () => {
+  const bench = await userBench({ user: {} });
+  const { simulator } = bench.cluster;
+  simulator.setPassword('orders', 'app', 'theirs');
+  await bench.settle();
+  expect(bench.ready()).toBe('False UserExists');
+  expect(bench.condition()?.message).toContain(
+    'remove it there, and then annotate this object with a new mooring.dev/reconcile-at',
+  );
+  simulator.deleteUser('orders', 'app');
+  // A List of this server's users serves all for so long.
+  await bench.cluster.clock.advance(2_000);
+  await bench.annotate('mooring.dev/reconcile-at', '1');
+  await bench.settle();
+  expect(bench.ready()).toBe('True LoginWorks');
+});
+
 describe('two objects for one user', () => {
   it('the older has it, and the other one follows when that is gone', async () => {
     const bench = await readyUserBench();

@@ -419,9 +419,11 @@ describe('decideLogin()', () => {
     const seen = anObservation().tried({ working: 'none', secretVersion: '5' }).seen;
     const messageOf = (given: ClusterBuilder) =>
       conditionOf(decideCluster(given.subject, seen, NOW_MS), 'Ready')?.message;
-    expect(messageOf(healthy)).toContain('"orders-admin": it was changed elsewhere. Set it back there. Or put');
+    expect(messageOf(healthy)).toContain(
+      '"orders-admin": it was changed elsewhere. Set it back there, and then annotate this object with a new mooring.dev/reconcile-at, as Mooring looks there only now and then. Or put',
+    );
     expect(messageOf(fresh)).toContain(
-      '"orders-admin", which Mooring has not seen work at this cluster: it is that of the cluster before, or was changed elsewhere. Set it on the server. Or put',
+      '"orders-admin", which Mooring has not seen work at this cluster: it is that of the cluster before, or was changed elsewhere. Set it on the server, and then annotate this object with a new mooring.dev/reconcile-at, as Mooring looks there only now and then. Or put',
     );
   });
 

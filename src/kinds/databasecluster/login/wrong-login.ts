@@ -1,3 +1,4 @@
+import { LOOK_THERE } from '../../../kube/annotations.ts';
 import type { ConditionUpdate } from '../../../kube/condition.ts';
 import { labelsInWords, OWNER_LABEL } from '../../secrets.ts';
 import type { ClusterSubject, TriedLogin } from '../observation.ts';
@@ -40,7 +41,7 @@ function wrong(reason: string, message: string, known: Partial<WrongLogin> = {})
 function anyPassword(endpoint: string): WrongLogin {
   return wrong(
     'AnyPasswordAccepted',
-    `The server at ${endpoint} accepts any password, even one that it was never given, so no login there is safe, and no password is replaced: check whether its authentication is switched off, or something in front of it answers instead`,
+    `The server at ${endpoint} accepts any password, even one that it was never given, so no login there is safe, and no password is replaced: check whether its authentication is switched off, or something in front of it answers instead, ${LOOK_THERE}`,
   );
 }
 
@@ -90,7 +91,7 @@ function whatIsRefused({ metadata, spec, status }: ClusterSubject, login: TriedL
         ? ', which Mooring has not seen work at this cluster: it is that of the cluster before, or was changed elsewhere. Set it on the server'
         : ': it was changed elsewhere. Set it back there';
     const refused = `The server refuses the password in Secret "${secretName}"${padding(login, 'current')}${why}`;
-    return ['AdminLoginRefused', refused];
+    return ['AdminLoginRefused', `${refused}, ${LOOK_THERE}`];
   }
   if (status.credentials !== undefined)
     return [

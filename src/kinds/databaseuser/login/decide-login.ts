@@ -1,3 +1,4 @@
+import { LOOK_THERE } from '../../../kube/annotations.ts';
 import { reconciling } from '../../../kube/summary.ts';
 import { missingFor } from '../../elapsed.ts';
 import {
@@ -93,7 +94,7 @@ function stepsOf(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs:
 
 /** The user exists, and must not be touched. */
 function exists(subject: UserSubject, seen: UserSeen, login: TriedLogin): UserDecision {
-  const message = `${nameOf(subject, seen)} ${whose(subject, login)}: remove it there, or create this object with another username, or set adoptionPolicy: IfExists to take it over with a new password`;
+  const message = `${nameOf(subject, seen)} ${whose(subject, login)}: remove it there, ${LOOK_THERE}; or create this object with another username, or set adoptionPolicy: IfExists to take it over with a new password`;
   return stuck(USER_EXISTS, message);
 }
 
