@@ -15,6 +15,8 @@ const read = (status: number) =>
   readSpace(without(status), { namespace: 'shop', name: 'production' }, new AbortController().signal);
 
 test('A missing space is told from missing definitions of resources', async () => {
-  await expect(read(403)).rejects.toThrow('DatabaseSpace "production" in namespace "shop" does not exist');
+  await expect(read(403)).rejects.toThrow(
+    'DatabaseSpace "production" in namespace "shop" does not exist: check its name and --namespace',
+  );
   await expect(read(404)).rejects.toBeInstanceOf(KubeError);
 });

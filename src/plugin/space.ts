@@ -30,7 +30,7 @@ export async function readSpace(
   if (object === undefined) {
     const names = await namesIn(api, databaseSpaceDefinition, ref.namespace, signal);
     const meant = didYouMean(ref.name, names, (name) => `"${name}"`);
-    const none = `DatabaseSpace "${ref.name}" in namespace "${ref.namespace}" does not exist`;
+    const none = `DatabaseSpace "${ref.name}" in namespace "${ref.namespace}" does not exist: check its name and --namespace`;
     throw new Error(meant === '' ? none : `${none}.${meant}`);
   }
   const parsed = parseSpec(databaseSpaceDefinition, object.spec);

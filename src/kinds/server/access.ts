@@ -188,7 +188,7 @@ function unusable(called: string, cluster: ClusterRecord): Waiting {
 /** `lacking`: the fields that are needed and missing in its status. */
 function whyNotReady({ spec, status }: ClusterRecord, lacking: readonly string[]): string {
   if (spec.managementPolicy === 'Observe')
-    return 'it is only observed, so nothing is done on its server: set managementPolicy: Manage';
+    return 'it is only observed, so nothing is done on its server: set managementPolicy: Manage there if Mooring is to manage it';
   const ready = findStatusCondition(status.conditions, 'Ready');
   if (ready === undefined) return 'it has not been checked yet';
   if (ready.status !== 'True') return `its condition Ready says ${ready.reason}`;

@@ -44,7 +44,9 @@ export async function sessionFor(
   const username = value('username');
   const baseURL = target.server ?? value('uri');
   if (username === undefined || baseURL === undefined)
-    throw new Error(`Secret "${secretName}" in namespace "${target.namespace}" does not exist, or is incomplete`);
+    throw new Error(
+      `Secret "${secretName}" in namespace "${target.namespace}" does not exist, or lacks username or uri: Mooring writes it, and kubectl mooring status says why it has not yet`,
+    );
   const ca = await caFor(api, clusterKey, signal);
   const client = new ServerClient({
     baseURL,
