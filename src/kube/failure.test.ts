@@ -272,7 +272,7 @@ test.each(['destroy', 'deleteUser', 'deleteDatabase'])('failureOf() blames no sp
   for (const kind of ['conflict', 'invalid'] as const) {
     const { message } = failureOf(apiError(kind, 'server', { operation }));
     expect(message).toBe(
-      'Cannot deploy "x": It failed. Correct what the answer names there; Mooring tries again now and then',
+      'Cannot deploy "x": It failed. Correct what the answer names there; Mooring tries again now and then, and at once if this object is annotated with a new mooring.dev/reconcile-at',
     );
   }
 });

@@ -1,4 +1,5 @@
 import type { ApiError } from '../http/api-error.ts';
+import { RECONCILE_AT } from './annotations.ts';
 
 /*
  * What a person can do. Nothing else in kube/ knows fields of our kinds; these words do, because it is `runtime/` that turns every error
@@ -14,6 +15,9 @@ interface Side {
   readonly look: string;
 }
 
+/** After a refusal, tries are up to half an hour apart, and nobody reports what was corrected in the cloud or on a server. */
+const NOW_AND_THEN = `Mooring tries again now and then, and at once if this object is annotated with a new ${RECONCILE_AT}`;
+
 function remediesOn({ name, at, url, look }: Side) {
   const again = 'Mooring tries again. If this persists,';
   const silent = `${again} ${look}`;
@@ -21,7 +25,7 @@ function remediesOn({ name, at, url, look }: Side) {
   const badAnswer = `${again} check ${leads}`;
   const notFound = `${again} check whether it is there, ${leads}`;
   // Also for a conflict: an id that is in use has words of its own, and other calls conflict with a state that passes.
-  const refused = `Change the spec, or what the answer names ${at} ${name}; Mooring tries again now and then`;
+  const refused = `Change the spec, or what the answer names ${at} ${name}; ${NOW_AND_THEN}`;
   return {
     unreachable: silent,
     lost: silent,
@@ -65,7 +69,7 @@ const NOT_PRIMARY =
   'Mooring tries again, at the server that it names if that runs, or else at the next one. If this persists, see status.servers of the DatabaseCluster, and what the cloud shows of them';
 
 /** Nothing in the spec is to blame for what is refused when its object goes. */
-const DELETION_REMEDY = 'Correct what the answer names there; Mooring tries again now and then';
+const DELETION_REMEDY = `Correct what the answer names there; ${NOW_AND_THEN}`;
 
 const DELETION = /^(?:delete|destroy)/;
 
