@@ -106,6 +106,18 @@ describe('explainText()', () => {
     );
   });
 
+  it.each([
+    ['Drifted', undefined, 'Not by itself: a person must act first.'],
+    ['WaitingForServer', 'reconciling', 'By itself, as soon as what it waits for happens.'],
+    ['CloudUnreachable', 'reconciling', 'By itself, after pauses that grow from 1 second to 5 minutes.'],
+    ['ClusterIDInUse', 'stalled', 'By itself only now and then'],
+    ['InvalidSpec', 'stalled', 'Once that is corrected.'],
+  ] as const)('says when an object is tried next that says %s', (reason, also, pace) => {
+    const how = also === undefined ? {} : { [also]: true };
+    const item = anItem('DatabaseCluster', 'shop/orders', { ready: ['False', reason, 'Why'], ...how });
+    expect(explain(item)).toContain(`Next try\n  ${pace}`);
+  });
+
   it('does not refer to the message, which is shown above, unless there is more to do', () => {
     const refused = { ready: ['False', 'RefusedByServer', 'Too short: write more'] as const, stalled: true };
     const user = anItem('DatabaseUser', 'shop/app', refused);

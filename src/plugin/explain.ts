@@ -1,7 +1,7 @@
 import { GROUP, isOfGroup } from '../base/group.ts';
 import { isRecord } from '../base/is-record.ts';
 import { ABANDON, ACCEPT_IDENTITY, isPaused, mistakesIn, RECONCILE_AT } from '../kube/annotations.ts';
-import { type Condition, isOwn } from '../kube/condition.ts';
+import { type Condition, findStatusCondition, isOwn } from '../kube/condition.ts';
 import { PASS } from '../kube/failure.ts';
 import { isSummary } from '../kube/summary.ts';
 import type { Reached } from './command-line/reach.ts';
@@ -190,14 +190,20 @@ function nextTry(reached: Reached, item: Item): readonly string[] {
   const ready = readinessOf(item);
   if (ready.status === 'True' || ready.reason === NOT_SEEN) return [];
   if (isPaused(item.metadata)) return ['Not before it is unpaused.'];
-  const stalled = stalledOf(item) !== undefined;
-  const now = `At once after any change to what is named above, or with: ${annotate(reached, item, `--overwrite ${RECONCILE_AT}="$(date +%s)"`)}`;
-  const pace = stalled
-    ? 'By itself only now and then (after 1 minute, growing to 30): a person must act first.'
-    : reasonHelp(item.kind, ready.reason)?.chapter === 'Tried again'
-      ? 'By itself, after pauses that grow from 1 second to 5 minutes.'
-      : 'By itself, as soon as what it waits for happens.';
-  return [pace, now];
+  const now = `At once after a change of this object or of another one named above, or with: ${annotate(reached, item, `--overwrite ${RECONCILE_AT}="$(date +%s)"`)}`;
+  return [paceOf(item, ready), now];
+}
+
+function paceOf(item: Item, { reason }: Pick<Condition, 'reason'>): string {
+  if (reason === 'InvalidSpec') return 'Once that is corrected.';
+  if (stalledOf(item) !== undefined)
+    return 'By itself only now and then (after 1 minute, growing to 30): a person must act first.';
+  // What differs, and is left so, waits for nothing.
+  if (findStatusCondition(item.conditions, 'Reconciling') === undefined)
+    return 'Not by itself: a person must act first.';
+  return reasonHelp(item.kind, reason)?.chapter === 'Tried again'
+    ? 'By itself, after pauses that grow from 1 second to 5 minutes.'
+    : 'By itself, as soon as what it waits for happens.';
 }
 
 function lastError(item: Item, nowMs: number): readonly string[] {

@@ -10,6 +10,7 @@ export function anItem(
     readonly spec?: object;
     readonly ready?: readonly [Condition['status'], string, string];
     readonly stalled?: boolean;
+    readonly reconciling?: boolean;
     readonly status?: object;
     readonly generation?: number;
     readonly annotations?: Readonly<Record<string, string>>;
@@ -44,7 +45,11 @@ export function anItem(
     spec: given.spec ?? {},
     status: {
       observedGeneration: 1,
-      conditions: [conditionOf('Ready', status), ...(given.stalled ? [conditionOf('Stalled', 'True')] : [])],
+      conditions: [
+        conditionOf('Ready', status),
+        ...(given.stalled ? [conditionOf('Stalled', 'True')] : []),
+        ...(given.reconciling ? [conditionOf('Reconciling', 'True')] : []),
+      ],
       ...given.status,
     },
   } as never);
