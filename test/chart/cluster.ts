@@ -1,18 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { GROUP } from '../../src/base/group.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
-import { runKubectl } from '../../tools/control-plane/kubeconfig.ts';
 import { run } from '../../tools/control-plane/run.ts';
 import { shellSetup } from '../../tools/control-plane/shell-setup.ts';
-import { startControlPlane } from '../../tools/control-plane/start.ts';
 import { type Api, openApi } from '../kube/api.ts';
 import { waitUntil } from '../support/control-plane.ts';
 import { createHelm, mustHelm } from '../support/helm.ts';
 import { ROOT } from '../support/readme.ts';
 import type { ServedCloud } from '../support/served-cloud.ts';
-import { startNode } from './node.ts';
+import { startNodeCluster } from './node-cluster.ts';
 import type { PodProcess } from './pod-process.ts';
 
 /** Our resources, for kubectl. */
@@ -53,18 +48,11 @@ export interface Listed {
 }
 
 export async function startChartCluster(): Promise<ChartCluster> {
-  const folder = mkdtempSync(join(tmpdir(), 'chart-'));
   const helm = await createHelm();
-  const controlPlane = await startControlPlane({
-    controllerManager: true,
-    audit: true,
-    log: (line) => console.log(line),
-  });
-  mkdirSync(join(folder, 'node'));
-  const node = await startNode(controlPlane, join(folder, 'node'));
+  const cluster = await startNodeCluster('chart', { audit: true });
+  const { controlPlane, node, kubectl, folder } = cluster;
   const { kubeconfig, directory } = controlPlane;
   const api = await openApi(kubeconfig);
-  const kubectl = (...args: readonly string[]) => runKubectl(controlPlane, args);
   const operators = () =>
     node.processes.filter(({ pod }) => pod.metadata.labels?.['app.kubernetes.io/component'] === 'operator');
   const list = async (namespace: string, ...kinds: readonly string[]) => {
@@ -87,11 +75,7 @@ export async function startChartCluster(): Promise<ChartCluster> {
       return stdout;
     },
     helm: (args, values) => mustHelm(helm, args, { kubeconfig, values }),
-    apply: async (text, namespace) => {
-      const args = [`--kubeconfig=${kubeconfig}`, 'apply', `--namespace=${namespace}`, '--filename=-'];
-      const { code, stderr } = await run(controlPlane.kubectl, args, { input: text });
-      if (code !== 0) throw new Error(`kubectl apply failed: ${stderr}`);
-    },
+    apply: (text, namespace) => cluster.apply(text, `--namespace=${namespace}`),
     makeNamespace: async (name, ...labels) => {
       await kubectl('create', 'namespace', name);
       if (labels.length > 0) await kubectl('label', 'namespace', name, ...labels);
@@ -123,10 +107,8 @@ export async function startChartCluster(): Promise<ChartCluster> {
     stop: async () => {
       try {
         await api.close();
-        await node.stop();
       } finally {
-        await controlPlane.stop();
-        rmSync(folder, { recursive: true, force: true });
+        await cluster.stop();
       }
     },
   };

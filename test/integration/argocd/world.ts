@@ -1,12 +1,9 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dump, loadAll } from 'js-yaml';
-import { runKubectl } from '../../../tools/control-plane/kubeconfig.ts';
 import { run } from '../../../tools/control-plane/run.ts';
-import { startControlPlane } from '../../../tools/control-plane/start.ts';
 import { KINDS } from '../../chart/cluster.ts';
-import { startNode } from '../../chart/node.ts';
+import { startNodeCluster } from '../../chart/node-cluster.ts';
 import { waitUntil } from '../../support/control-plane.ts';
 import { wholeSpace } from '../../support/manifests.ts';
 import { ROOT, readDocument } from '../../support/readme.ts';
@@ -59,26 +56,19 @@ interface Manifest {
 const asText = (manifests: readonly object[]) => manifests.map((each) => `---\n${dump(each)}`).join('');
 
 export async function startWorld(): Promise<World> {
-  const folder = mkdtempSync(join(tmpdir(), 'argocd-'));
-  const log = (line: string) => console.log(line);
-  const files = await builtArgoCd({ log });
-  const controlPlane = await startControlPlane({ controllerManager: true, log });
+  const files = await builtArgoCd({ log: (line) => console.log(line) });
+  const cluster = await startNodeCluster('argocd');
+  const { folder, controlPlane, kubectl } = cluster;
   const cloud = await startCloud({ knobs: { provisionMs: [1000, 1000] } });
-  const kubectl = (...args: readonly string[]) => runKubectl(controlPlane, args);
-  const applyText = async (name: string, text: string, ...args: readonly string[]) => {
-    const path = join(folder, name);
-    writeFileSync(path, text, { mode: 0o600 });
-    await kubectl('apply', '--server-side', '--force-conflicts', `--filename=${path}`, ...args);
-  };
+  const apply = (text: string, ...args: readonly string[]) =>
+    cluster.apply(text, '--server-side', '--force-conflicts', ...args);
 
   await kubectl('create', 'namespace', 'argocd');
   const install = loadAll(readFileSync(join(files.manifests, 'install.yaml'), 'utf8')) as Manifest[];
-  await applyText('install.yaml', asText(install.filter(({ kind }) => !PODS.includes(kind))), '--namespace=argocd');
+  await apply(asText(install.filter(({ kind }) => !PODS.includes(kind))), '--namespace=argocd');
   // As docs/gitops.md says.
   const config = join(ROOT, 'deploy/argocd/argocd-cm.yaml');
   await kubectl('apply', '--server-side', '--field-manager', 'mooring', '--filename', config);
-  mkdirSync(join(folder, 'node'));
-  const node = await startNode(controlPlane, join(folder, 'node'));
   const account = (name: string) => controlPlane.kubeconfigFor({ namespace: 'argocd', name });
   const argocd = await startArgoCd({
     files,
@@ -143,8 +133,8 @@ export async function startWorld(): Promise<World> {
       for (const { spec } of applications) Object.assign(spec.source.helm?.valuesObject ?? {}, VALUES);
       await kubectl('create', 'namespace', NAMESPACE);
       const secrets = wholeSpace(cloud).filter(({ kind }) => kind === 'Secret');
-      await applyText('secrets.yaml', asText(secrets), `--namespace=${NAMESPACE}`);
-      await applyText('applications.yaml', asText(applications));
+      await apply(asText(secrets), `--namespace=${NAMESPACE}`);
+      await apply(asText(applications));
     },
     edit: async (file, change) => {
       const path = join(folder, 'databases', DATABASES, file);
@@ -178,10 +168,8 @@ export async function startWorld(): Promise<World> {
     },
     stop: async () => {
       await argocd.stop();
-      await node.stop();
       await cloud.close();
-      await controlPlane.stop();
-      rmSync(folder, { recursive: true, force: true });
+      await cluster.stop();
     },
   };
 }

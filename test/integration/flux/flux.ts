@@ -1,14 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ControlPlane } from '../../../tools/control-plane/control-plane.ts';
 import { freePort } from '../../../tools/control-plane/free-port.ts';
 import { Guard, type GuardedProcess } from '../../../tools/control-plane/guard.ts';
-import { runKubectl } from '../../../tools/control-plane/kubeconfig.ts';
-import { run } from '../../../tools/control-plane/run.ts';
-import { startControlPlane } from '../../../tools/control-plane/start.ts';
 import { goModule } from '../../../tools/go-module.ts';
-import { startNode, type TestNode } from '../../chart/node.ts';
+import type { TestNode } from '../../chart/node.ts';
+import { startNodeCluster } from '../../chart/node-cluster.ts';
 import { waitUntil } from '../../support/control-plane.ts';
 import { FOREIGN_KINDS } from '../../support/foreign-kinds.ts';
 import { builtController, CONTROLLERS, type ControllerName } from './controllers.ts';
@@ -52,13 +50,11 @@ export async function startFlux(): Promise<Flux> {
   const log = (line: string) => console.log(line);
   const binaries = new Map<ControllerName, string>();
   for (const name of CONTROLLERS) binaries.set(name, await builtController(name, { log }));
-  const folder = mkdtempSync(join(tmpdir(), 'flux-'));
-  for (const name of ['git', 'node', 'artifacts']) mkdirSync(join(folder, name));
-  const controlPlane = await startControlPlane({ controllerManager: true, audit: true, log });
+  const cluster = await startNodeCluster('flux', { audit: true });
+  const { folder, controlPlane, kubectl } = cluster;
+  for (const name of ['git', 'artifacts']) mkdirSync(join(folder, name));
   const guard = new Guard(tmpdir());
-  const node = await startNode(controlPlane, join(folder, 'node'));
   const git = await startGitServer(join(folder, 'git'));
-  const kubectl = (...args: readonly string[]) => runKubectl(controlPlane, args);
 
   await kubectl('create', 'namespace', NAMESPACE);
   await kubectl('create', 'serviceaccount', ACCOUNT.name, `--namespace=${NAMESPACE}`);
@@ -120,7 +116,7 @@ export async function startFlux(): Promise<Flux> {
 
   return {
     controlPlane,
-    node,
+    node: cluster.node,
     git,
     kubectl,
     reconcile,
@@ -128,20 +124,14 @@ export async function startFlux(): Promise<Flux> {
       void (await until(name, repository, 'True', (of) => of.lastAppliedRevision?.endsWith(commit) === true)),
     refused: (name, repository, commit) =>
       until(name, repository, 'False', (of) => of.lastAttemptedRevision?.endsWith(commit) === true),
-    apply: async (text) => {
-      const args = [`--kubeconfig=${controlPlane.kubeconfig}`, 'apply', '--filename=-'];
-      const { code, stderr } = await run(controlPlane.kubectl, args, { input: text });
-      if (code !== 0) throw new Error(`kubectl apply failed: ${stderr}`);
-    },
+    apply: (text) => cluster.apply(text),
     logs: (name) => readFileSync(processes.get(name)?.log ?? '', 'utf8'),
     stop: async () => {
       try {
         await guard.stop();
         await git.close();
-        await node.stop();
       } finally {
-        await controlPlane.stop();
-        rmSync(folder, { recursive: true, force: true });
+        await cluster.stop();
       }
     },
   };
