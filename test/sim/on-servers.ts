@@ -61,7 +61,7 @@ export class OnServers {
   /** The clusters that each DatabaseCluster has stood for, by its namespace/name. */
   readonly #stoodFor = new Map<string, Set<Cluster>>();
 
-  /** The uids of objects whose user or database somebody else has dropped. */
+  /** The uids of objects whose user or database somebody else has dropped, until the operator has noticed. */
   readonly #bereft = new Set<string>();
 
   constructor(world: World, fail: (invariant: InvariantOfAStep, message: string) => void) {
@@ -136,7 +136,9 @@ export class OnServers {
       for (const object of view.objects(resource)) {
         const { uid } = object.metadata;
         here.add(uid);
-        this.#claims.set(uid, claimOf(resource === USERS ? 'user' : 'database', object, this.#claims.get(uid)));
+        const claim = claimOf(resource === USERS ? 'user' : 'database', object, this.#claims.get(uid));
+        this.#claims.set(uid, claim);
+        if (!claim.owns) this.#bereft.delete(uid);
       }
     }
     for (const claim of this.#claims.values())
@@ -178,7 +180,9 @@ export class OnServers {
       this.#fail('written down first', `${what} was created, and no status says so`);
     // If several were about to create it, the one that did.
     const authors = makers.filter((claim) => (thing.kind === 'user' ? this.#signsIn(claim, cluster) : claim.announced));
-    return new Set((authors.length > 0 ? authors : makers).map(({ uid }) => uid));
+    const those = new Set((authors.length > 0 ? authors : makers).map(({ uid }) => uid));
+    for (const uid of those) this.#bereft.delete(uid);
+    return those;
   }
 
   /** Reports whether an object that may do so made the change. A new password is in the Secret of the object that set it. */

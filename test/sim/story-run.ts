@@ -374,10 +374,13 @@ class Teller {
 
   #onAServer({ do: what, id, target }: OnAServer): void {
     const { people, view } = this.#world;
-    const { users, databases } = view.cluster(id)?.database ?? {};
-    const isThere = users?.has(target) || databases?.has(target);
+    const cluster = view.cluster(id);
+    // It may be gone as soon as somebody looks.
+    if (cluster === undefined || cluster.status === 'destroying') return;
+    const { users, databases } = cluster.database;
+    const isThere = users.has(target) || databases.has(target);
     const makes = what === 'setPassword' || what === 'createDatabase';
-    if (users === undefined || (!makes && !isThere) || (what === 'createDatabase' && isThere)) return;
+    if ((!makes && !isThere) || (what === 'createDatabase' && isThere)) return;
     if (what === 'setPassword') people.setPassword(id, target, 'set by somebody else');
     else if (what === 'deleteUser') people.deleteUser(id, target);
     else this.#world.others((simulator) => simulator[what](id, target));
