@@ -81,7 +81,9 @@ export class OnServers {
         const was = before?.get(key);
         // What a new cluster comes with is older than any object for it.
         const others = byOthers || before === undefined;
-        const makers = others ? (was?.makers ?? this.#stillClaiming(cluster, thing)) : this.#judge(cluster, was, thing);
+        const makers = others
+          ? (was?.makers ?? this.#indistinguishable(cluster, thing))
+          : this.#judge(cluster, was, thing);
         known.set(key, { ...thing, makers });
       }
       for (const [key, was] of before ?? []) {
@@ -209,12 +211,17 @@ export class OnServers {
   }
 
   /**
-   * Those who count as the makers of what somebody else created in place of what was dropped: it has nothing but its name, so nobody can
-   * tell before the operator has noticed.
+   * Those who count as the makers of what somebody else created, as it has nothing but its name: in place of what was dropped, before the
+   * operator has noticed; or a database that a process was about to create, which may have ended right after (docs/limits.md).
    */
-  #stillClaiming(cluster: Cluster, thing: Thing): ReadonlySet<string> {
-    const claims = this.#claimsTo(cluster, thing).filter(({ uid, owns }) => owns && this.#bereft.has(uid));
-    return new Set(claims.map(({ uid }) => uid));
+  #indistinguishable(cluster: Cluster, thing: Thing): ReadonlySet<string> {
+    const mayBeTheirs = ({ uid, kind, owns, announced }: Claim) =>
+      (owns && this.#bereft.has(uid)) || (kind === 'database' && announced);
+    return new Set(
+      this.#claimsTo(cluster, thing)
+        .filter(mayBeTheirs)
+        .map(({ uid }) => uid),
+    );
   }
 
   #claimsTo(cluster: Cluster, { kind, name }: Thing): readonly Claim[] {
