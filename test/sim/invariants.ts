@@ -373,7 +373,8 @@ export class Invariants {
     if (this.#world.people.isMereCopy(user)) return;
     const told = toldBy(user);
     const home = this.#clusterOf(told?.createdAt);
-    if (told !== undefined && home !== undefined && this.#isLost(home, told.name)) return;
+    // Nobody can sign in to a cluster that is gone, nor put right what somebody does to the Secret before the operator has noticed.
+    if (told !== undefined && (home === undefined || this.#isLost(home, told.name))) return;
     const secret = secrets.get(objectKey(namespace, binding?.name ?? ''));
     const cluster = secret && clusterOf(secret, [], this.#world.view.clusters());
     if (secret === undefined || (cluster !== undefined && cluster.status === 'running' && !signsIn(secret, cluster)))
