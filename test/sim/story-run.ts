@@ -334,7 +334,9 @@ class Teller {
     // Whose it is that comes in the place of one that was just asked for, nobody can tell.
     const isBeingMade = view.objects().some((object) => statusOf(object).operation !== undefined);
     if (what === 'deploy' ? cluster !== undefined : cluster === undefined || isBeingMade) return;
-    if (cluster?.status === 'destroying') return;
+    // One that is going may be gone as soon as somebody looks.
+    const stays = (each: string) => ![undefined, 'destroying'].includes(view.cluster(each)?.status);
+    if (cluster !== undefined && !stays(id)) return;
     // Its Secret may be about to have the login of another cluster, made in its place.
     for (const object of view.objects()) this.#leave(object);
     this.#world.others((simulator) => {
@@ -346,7 +348,7 @@ class Teller {
         case 'rename':
           return view.cluster(`${id}-x`) === undefined ? simulator.changeCluster(id, { id: `${id}-x` }) : undefined;
         case 'swap':
-          return view.cluster('orders') && view.cluster('billing') ? swap(simulator, 'orders', 'billing') : undefined;
+          return ['orders', 'billing'].every(stays) ? swap(simulator, 'orders', 'billing') : undefined;
         case 'grow':
           return simulator.changeCluster(id, { storageSizeGB: 300 });
         case 'suspend':
