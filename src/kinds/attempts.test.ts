@@ -38,6 +38,8 @@ test('A call that was recorded before another process had the object may have be
   attempts.forget('shop/orders', 'released');
   sinceMs = clock.now();
   expect(seen()).toEqual([false, sinceMs]);
+  const later = { by: 'me', startedAt: new Date(sinceMs).toISOString() };
+  expect(attempts.neverMade('shop/orders', later)).toBe(true);
   await clock.advance(60_000);
   const madeAtMs = clock.now();
   await attempts.make('shop/orders', operation, clock, async () => {});
@@ -71,6 +73,9 @@ test('An object that went back to what it was may name a call that was made befo
   expect(unmade()).toEqual([false, false, true]);
   attempts.forget('shop/orders', 'deleted');
   expect(unmade()).toEqual([true, true, true]);
+  // Nothing of the former object counts for another one of its name.
+  await attempts.make('shop/orders', second, clock, async () => {});
+  expect(unmade()).toEqual([true, false, true]);
 });
 
 test.each([
@@ -104,4 +109,23 @@ test('A call that was done is known as done for the same operation, even if it i
   await expect(attempts.make('shop/orders', operation, clock, refused)).rejects.toThrow();
   expect(attempts.doneAtMs('shop/orders', operation)).toBe(doneAtMs);
   expect(attempts.doneAtMs('shop/orders', { ...operation, startedAt: 'later' })).toBeUndefined();
+});
+
+test.each([
+  ['that it will not do it', 'invalid', true, true],
+  ['that it will not do it, after it may have done it before', 'invalid', false, false],
+  ['that it cannot do it now', 'unavailable', true, false],
+  ['nothing that anybody understands', undefined, true, false],
+] as const)('An answer that says %s is a final no to the call only if that is sure', (_what, kind, never, final) => {
+  const attempts = new Attempts('me', () => 0);
+  const operation = { by: never ? 'me' : 'another', startedAt: '2026-01-01T00:00:00.000Z' };
+  const about = {
+    api: 'server',
+    operation: 'createDatabase',
+    phrase: 'create',
+    what: 'no',
+    idempotent: false,
+  } as const;
+  const error = kind === undefined ? new Error('What?') : new ApiError({ ...about, kind });
+  expect(attempts.isRefusal('shop/orders', operation, error)).toBe(final);
 });

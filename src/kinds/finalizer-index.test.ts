@@ -12,7 +12,9 @@ describe('FinalizerIndex', () => {
     index.changed('shop/login', undefined, one);
     index.changed('shop/token', undefined, one);
     expect([...index.withFinalizer('mooring.dev/space-1')]).toEqual(['shop/login', 'shop/token']);
+    expect([...index.withFinalizer('example.com/other')]).toEqual([]);
     index.changed('shop/login', one, two);
+    expect([...index.withFinalizer('mooring.dev/space-1')]).toEqual(['shop/token']);
     index.changed('shop/token', one, undefined);
     expect([...index.withFinalizer('mooring.dev/space-1')]).toEqual([]);
     expect([...index.withFinalizer('mooring.dev/space-2')]).toEqual(['shop/login']);

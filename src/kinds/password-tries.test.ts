@@ -121,6 +121,7 @@ describe('a password that was recorded', () => {
     { what: 'after the server could not be reached', error: failure('unreachable'), sends: true, unsent: true },
     { what: 'after the answer was lost', error: failure('lost'), sends: true, unsent: false },
     { what: 'after the server failed', error: failure('unavailable', 500), sends: true, unsent: false },
+    { what: 'after a failure that nobody expected', error: new Error('What?'), sends: true, unsent: false },
     { what: 'after the server accepted it', error: undefined, sends: true, unsent: false },
   ])('$what, is unsent: $unsent', async ({ error, sends, unsent }) => {
     const tries = new PasswordTries();
