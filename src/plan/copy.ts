@@ -120,9 +120,23 @@ function settled(
     secretResourceVersion: version(secretName, before),
   });
   if (definition.kind === 'DatabaseCluster') patch('credentials', asVerified);
-  if (definition.kind === 'DatabaseUser') patch('connection', asVerified);
+  if (definition.kind === 'DatabaseUser')
+    patch('connection', (connection) => ({
+      ...asVerified(connection),
+      ...sourceAsVerified(live, connection, version),
+    }));
   if (definition.kind === 'Database' && schemaHash !== undefined) merged['schemaHash'] = schemaHash;
   return merged;
+}
+
+/** A user's own password, if it was verified, came from the Secret that the live object names. */
+function sourceAsVerified(
+  live: AnyObject | undefined,
+  { sourceResourceVersion: before }: Readonly<Record<string, unknown>>,
+  version: (name: unknown, before: unknown) => unknown,
+): object {
+  if (before === undefined) return {};
+  return { sourceResourceVersion: version(recordOf(recordOf(live?.spec)['passwordSecretRef'])['name'], before) };
 }
 
 /** Returns resource versions by `secrets/namespace/name`. */

@@ -20,10 +20,7 @@ it.each([
   const world = await aWorld({});
   const encoded = Object.entries(data).map(([each, value]) => [each, Buffer.from(value).toString('base64')]);
   await world.kube.create(SECRETS, 'shop', { metadata: { name: 'before' }, data: Object.fromEntries(encoded) });
-  // Versions of Secrets that no copy has by chance.
-  for (const ref of ['cloud-write', 'factory-login', 'before'].map((each) => ({ namespace: 'shop', name: each })))
-    for (let index = 0; index < 100; index++)
-      await world.kube.patch(SECRETS, ref, { metadata: { labels: { index: `${index}` } } });
+  for (const each of ['cloud-write', 'factory-login', 'before']) await manyVersions(world, each);
   await world.apply(specs);
   for (const listed of [(await world.input(specs)).listed, new Map()]) {
     const { steps, outcomes } = await makePlan({ ...(await world.input(specs)), listed }, world.clock);
@@ -36,6 +33,12 @@ it.each([
   expect(steps.map(({ description }) => description)).toEqual(await stepsOf(world, removed));
   await world.end();
 });
+
+/** So that no copy of the Secret has its version by chance. */
+async function manyVersions({ kube }: Awaited<ReturnType<typeof aWorld>>, name: string): Promise<void> {
+  for (let index = 0; index < 100; index++)
+    await kube.patch(SECRETS, { namespace: 'shop', name }, { metadata: { labels: { index: `${index}` } } });
+}
 
 describe.each(['before', 'zz-after'])('A DatabaseSpace %s that names the tokens of another one', (name) => {
   it.each<[string, object, string]>([
@@ -89,3 +92,21 @@ async function stepsOf(world: Awaited<ReturnType<typeof aWorld>>, specs: Paramet
   const steps = await world.stepsSince(() => world.apply(specs));
   return steps.map((step) => step.replace(/^\S+ \S+: /, ''));
 }
+
+it('A user with an own password stays Ready on a cluster that is suspended', async () => {
+  const specs = {
+    'DatabaseCluster orders': CLUSTER_SPEC,
+    'DatabaseUser own': { ...ON_ORDERS, passwordSecretRef: { name: 'cloud-write', key: 'clientSecret' } },
+  };
+  const world = await aWorld({});
+  await manyVersions(world, 'cloud-write');
+  await world.apply(specs);
+  const asleep = { ...specs, 'DatabaseCluster orders': { ...CLUSTER_SPEC, state: 'Suspended' } };
+  await world.apply(asleep);
+  const { steps, outcomes } = await makePlan(await world.input(asleep), world.clock);
+  expect(steps).toEqual([]);
+  expect(outcomes.map(({ name, end }) => `${name} ${end?.ready} ${end?.reason}`)).toContain(
+    'DatabaseUser shop/own True ClusterSuspended',
+  );
+  await world.end();
+});
