@@ -4,6 +4,7 @@ import { playEvery, playEveryRead } from './every.ts';
 import { FAULTS, FOR_REPLICAS, OF_SHARDS } from './faults.ts';
 import { huntMutations, playerWith } from './mutations-main.ts';
 import { type Plan, parsePlan, textOf } from './plan.ts';
+import { playPlanned } from './planned.ts';
 import { READ_FAULTS } from './reads.ts';
 import type { Run } from './run.ts';
 import { SCENARIOS, scenarioNamed } from './scenarios.ts';
@@ -16,6 +17,7 @@ const USAGE = `Usage: npm run sim -- [options]
   --minutes N         random seeds for N minutes (default 1)
   --seed S            the first seed (default: one made from the time); alone: only this one
   --stories           with --minutes or --seed: what people may do with several objects, in any order, instead of scenarios
+  --plans             with --minutes or --seed: whether \`mooring plan\` says what then happens, in the middle of stories
   --play 'PLAN'       one run, as a failure prints it
   --with MUTATION     any of these with a deliberate mistake in the operator
   --every [SCENARIO…] every fault at every step, of all scenarios or these
@@ -34,6 +36,7 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string' },
     seed: { type: 'string' },
     stories: { type: 'boolean' },
+    plans: { type: 'boolean' },
     play: { type: 'string' },
     with: { type: 'string' },
     every: { type: 'boolean' },
@@ -58,6 +61,7 @@ async function main(): Promise<boolean> {
   if (values.every === true) return every();
   const first = Number(values.seed ?? asItIs.seedOf(Date.now()));
   if (values.stories === true) return stories(first);
+  if (values.plans === true) return plans(first);
   const player: Player = values.with === undefined ? asItIs : await playerWith(values.with);
   if (values.play !== undefined) return told(await player.playPlan(parsePlan(values.play)));
   if (isOne) return told(await player.playSeed(first));
@@ -68,6 +72,13 @@ function stories(first: number): Promise<boolean> {
   return untilBroken('Stories', first, async (seed) => {
     const { problem } = await playStory(storyOf(seed));
     return problem && (await smallestReport(seed, problem));
+  });
+}
+
+function plans(first: number): Promise<boolean> {
+  return untilBroken('Plans', first, async (seed) => {
+    const { differences, trace } = await playPlanned(seed);
+    return differences.length === 0 ? undefined : [...trace, ...differences].join('\n');
   });
 }
 

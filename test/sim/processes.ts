@@ -105,6 +105,9 @@ export class Processes {
       lease: this.#world.isAlone
         ? undefined
         : { namespace: LEASE_NAMESPACE, name: 'mooring', shardBySpace: this.#plan.shards === true },
+      onStep: (step) => {
+        if (process.alive) this.#world.steps.push(step);
+      },
     });
     process.fence = operator.fence;
     this.#world.note(`process ${number} starts`);

@@ -9,6 +9,7 @@ import { isOurs } from './owned.ts';
 import { MINUTE_MS } from './people.ts';
 import { restless } from './run.ts';
 import {
+  type Change,
   type Fields,
   type Handle,
   type InTheCloud,
@@ -81,7 +82,8 @@ export async function playStory({ steps, dialect = 'document', ...plan }: Story)
   };
 }
 
-class Teller {
+/** Does to a world what the steps of a story say. */
+export class Teller {
   readonly #world: World;
   readonly #settledAfter: number;
   readonly #watchesSecrets: boolean;
@@ -116,6 +118,12 @@ class Teller {
     if (this.#isBroken()) return;
     await this.#take(step);
     // What it asks for may be taken back before anything else happens.
+    this.#world.invariants.check();
+  }
+
+  /** What is in one manifest or several, which the API server gets before anything follows from it. */
+  async apply(changes: readonly Change[]): Promise<void> {
+    await Promise.all(changes.map((change) => this.#take(change)));
     this.#world.invariants.check();
   }
 

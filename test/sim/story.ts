@@ -139,6 +139,19 @@ const changeable = {
   adminCredentials: maybe<Fields>(...NAMES.secrets.map((secretName) => ({ secretName })), { rotateEvery: '24h' }),
 };
 
+/** The same about users and databases. */
+const changeableOfUser = {
+  adoptionPolicy: maybe('Never', 'IfExists'),
+  deletionPolicy: maybe('Delete', 'Retain'),
+  passwordSecretRef: maybe({ name: 'own-password' }, { name: 'factory-login' }),
+  connectionSecret: maybe({ name: 'app-connection' }, { name: 'web-connection' }, { name: 'orders-admin' }),
+};
+const changeableOfDatabase = {
+  adoptionPolicy: maybe('Never', 'IfExists'),
+  deletionPolicy: maybe('Delete', 'Retain'),
+  schema: maybe([{ inline: 'define attribute name, value string;' }], [{ inline: 'define what nobody knows;' }]),
+};
+
 /** Mostly the space that is there from the beginning. */
 const spaceRef = fc.constantFrom<Fields>(
   ...['production', 'production', 'production', 'alias', 'preview'].map((name) => ({ name, ...FIRST })),
@@ -155,17 +168,12 @@ const SPECS: Readonly<Record<Ours, fc.Arbitrary<Fields>>> = {
   databaseusers: fc.record({
     clusterRef: refTo('databaseclusters'),
     username: maybe(...NAMES.databaseusers),
-    adoptionPolicy: maybe('Never', 'IfExists'),
-    deletionPolicy: maybe('Delete', 'Retain'),
-    passwordSecretRef: maybe({ name: 'own-password' }, { name: 'factory-login' }),
-    connectionSecret: maybe({ name: 'app-connection' }, { name: 'web-connection' }, { name: 'orders-admin' }),
+    ...changeableOfUser,
   }),
   databases: fc.record({
     clusterRef: refTo('databaseclusters'),
     name: maybe(...NAMES.databases),
-    adoptionPolicy: maybe('Never', 'IfExists'),
-    deletionPolicy: maybe('Delete', 'Retain'),
-    schema: maybe([{ inline: 'define attribute name, value string;' }], [{ inline: 'define what nobody knows;' }]),
+    ...changeableOfDatabase,
   }),
 };
 
@@ -280,6 +288,36 @@ const STRIKES: fc.Arbitrary<Step> = fc.record({
   fault: fc.constantFrom(...FAULTS),
   inEffects: fc.integer({ min: 1, max: 6 }),
 });
+
+/** What people change in manifests alone. */
+export type Change = Extract<Step, { readonly do: 'create' | 'edit' | 'annotate' | 'delete' }>;
+
+const some = { requiredKeys: [] };
+const CHANGES = fc.oneof(
+  { arbitrary: kind.chain(creates), weight: 8 },
+  { arbitrary: kind.chain(edits), weight: 4 },
+  {
+    arbitrary: fc.record({ ...does('edit'), ...object('databaseclusters'), spec: fc.record(changeable, some) }),
+    weight: 8,
+  },
+  {
+    arbitrary: fc.record({ ...does('edit'), ...object('databaseusers'), spec: fc.record(changeableOfUser, some) }),
+    weight: 3,
+  },
+  {
+    arbitrary: fc.record({ ...does('edit'), ...object('databases'), spec: fc.record(changeableOfDatabase, some) }),
+    weight: 3,
+  },
+  { arbitrary: kind.chain(deletes), weight: 6 },
+  { arbitrary: kind.chain((of) => fc.record({ ...does('annotate'), ...object(of), annotations })), weight: 4 },
+) as fc.Arbitrary<Change>;
+
+/** The changes of manifests that the seed stands for: some at once, or none, and that several times. */
+export function changesOf(seed: number, times: number): readonly (readonly Change[])[] {
+  const atOnce = fc.array(CHANGES, { maxLength: 3, size: 'max' });
+  const [changes = []] = fc.sample(fc.array(atOnce, { minLength: times, maxLength: times }), { seed, numRuns: 1 });
+  return changes;
+}
 
 /** What there is at first, mostly, so that the rest has something to be about. */
 const BEGINNING = fc.tuple(

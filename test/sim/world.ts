@@ -2,6 +2,7 @@ import { definitions } from '../../src/kinds/definitions.ts';
 import { EVENTS } from '../../src/kube/api.ts';
 import { LEASES } from '../../src/kube/lease.ts';
 import { objectKey } from '../../src/kube/object.ts';
+import type { StepTold } from '../../src/runtime/controller.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
 import { type VirtualClock, virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import type { Dialect } from '../../src/simulator/dialect.ts';
@@ -60,6 +61,8 @@ export class World {
   readonly logs: string[] = [];
   readonly effects: Effect[] = [];
   readonly reads: Read[] = [];
+  /** What the operator was about to do for each object. */
+  readonly steps: StepTold[] = [];
   readonly #plan: Plan;
   #areStrikesOver = false;
   readonly #subject: Subject;
