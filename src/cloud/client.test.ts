@@ -16,7 +16,7 @@ const running = { id: 'orders', status: 'running', createdAt: 1 };
 
 interface Case {
   readonly name: string;
-  readonly run: (client: CloudClient, id?: string) => Promise<unknown>;
+  readonly run: (client: CloudClient, id?: string, signal?: AbortSignal) => Promise<unknown>;
   readonly sent: {
     readonly method: string;
     readonly path: string;
@@ -30,63 +30,63 @@ interface Case {
 const CASES: readonly Case[] = [
   {
     name: 'deploy',
-    run: (client, id = 'orders') => client.deploy({ ...request, id }),
+    run: (client, id = 'orders', signal) => client.deploy({ ...request, id }, signal),
     sent: { method: 'POST', path: `${SPACE}/deploy`, body: request, level: 'write' },
     answer: { ...running, status: 'starting' },
     result: { id: 'orders', status: 'starting' },
   },
   {
     name: 'get',
-    run: (client, id = 'orders') => client.get(id),
+    run: (client, id = 'orders', signal) => client.get(id, signal),
     sent: { method: 'GET', path: `${SPACE}/orders`, level: 'read' },
     answer: running,
     result: { id: 'orders', createdAt: 1 },
   },
   {
     name: 'list',
-    run: (client) => client.list(),
+    run: (client, _id, signal) => client.list(signal),
     sent: { method: 'GET', path: SPACE, level: 'read' },
     answer: [running, { ...running, id: 'b' }],
     result: [{ id: 'orders' }, { id: 'b' }],
   },
   {
     name: 'update',
-    run: (client, id = 'orders') => client.update(id, { storageSizeGB: 200 }),
+    run: (client, id = 'orders', signal) => client.update(id, { storageSizeGB: 200 }, signal),
     sent: { method: 'PATCH', path: `${SPACE}/orders`, body: { storageSizeGB: 200 }, level: 'write' },
     answer: running,
     result: { id: 'orders' },
   },
   {
     name: 'suspend',
-    run: (client, id = 'orders') => client.suspend(id),
+    run: (client, id = 'orders', signal) => client.suspend(id, signal),
     sent: { method: 'POST', path: `${SPACE}/orders/suspend`, level: 'write' },
     answer: { ...running, status: 'suspending' },
     result: { status: 'suspending' },
   },
   {
     name: 'resume',
-    run: (client, id = 'orders') => client.resume(id),
+    run: (client, id = 'orders', signal) => client.resume(id, signal),
     sent: { method: 'POST', path: `${SPACE}/orders/resume`, level: 'write' },
     answer: { ...running, status: 'resuming' },
     result: { status: 'resuming' },
   },
   {
     name: 'clone',
-    run: (client, id = 'orders') => client.clone(id, 'copy'),
+    run: (client, id = 'orders', signal) => client.clone(id, 'copy', signal),
     sent: { method: 'POST', path: `${SPACE}/orders/clone`, body: { id: 'copy' }, level: 'write' },
     answer: { id: 'copy', status: 'starting' },
     result: { id: 'copy' },
   },
   {
     name: 'destroy',
-    run: (client, id = 'orders') => client.destroy(id),
+    run: (client, id = 'orders', signal) => client.destroy(id, signal),
     sent: { method: 'DELETE', path: `${SPACE}/orders`, level: 'admin' },
     answer: { ...running, status: 'destroying' },
     result: { status: 'destroying' },
   },
   {
     name: 'versions',
-    run: (client) => client.versions(),
+    run: (client, _id, signal) => client.versions(signal),
     sent: { method: 'GET', path: '/api/v1/cluster-versions', level: 'read' },
     answer: { availableVersions: ['3.5.0'] },
     result: ['3.5.0'],
@@ -102,6 +102,12 @@ test.each(CASES)('CloudClient.$name() sends what the document says and reads the
   expect(sent?.headers).toMatchObject({ authorization: `Bearer ${one.sent.level}-token` });
   expect(sent?.body === undefined ? undefined : JSON.parse(sent.body)).toEqual(one.sent.body);
   expect(transport.released()).toBe(2);
+});
+
+test.each(CASES)('CloudClient.$name() gives up if its caller does', async (one) => {
+  const { client, calls } = aClient(() => ({ status: 200, body: one.answer }));
+  expect((await errorOf(one.run(client, undefined, AbortSignal.abort()))).kind).toBe('aborted');
+  expect(calls()).toEqual([]);
 });
 
 const STATUSES = [

@@ -98,6 +98,12 @@ test.each(CASES)('ServerClient.$name() is sent once when its answer is lost, unl
   expect(requests).toHaveLength(one.method === 'GET' ? 2 : 1);
 });
 
+test.each(CASES)('ServerClient.$name() gives up if its caller does', async (one) => {
+  const { client, requests } = aServerClient(() => ({ status: 200, body: one.answer }));
+  expect((await errorOf(one.run(client, 'orders', AbortSignal.abort()))).kind).toBe('aborted');
+  expect(requests).toHaveLength(0);
+});
+
 const NEVER_SENT = ['', '.', '..', '\ud800'];
 const HOSTILE = ['../users', 'a/b', 'a%2Fb', '%2e%2e', 'a\\b', 'a\nb', 'a\u0000'];
 const WITH_HOSTILE = WITH_A_NAME.flatMap((one) => {
@@ -326,6 +332,8 @@ test('ServerClient waits for the answer as long as the server may work on it', a
     330_000,
     3_630_000,
   ]);
+  const { bodyMs, totalMs } = requests.at(-1)?.timeouts ?? {};
+  expect([bodyMs, totalMs]).toEqual([60_000, 3_910_000]);
 });
 
 test.each([

@@ -7,7 +7,7 @@ export const PASSWORD = 'canary-user-password';
 export interface ServerCase {
   readonly name: string;
   /** `name`: the name or id in the path. */
-  readonly run: (client: ServerClient, name: string) => Promise<unknown>;
+  readonly run: (client: ServerClient, name: string, signal?: AbortSignal) => Promise<unknown>;
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
@@ -26,7 +26,7 @@ export const oneShot = { databaseName: 'orders', transactionType: 'read', query:
 export const CASES: readonly ServerCase[] = [
   {
     name: 'signIn',
-    run: (client) => client.signIn({ username: 'app', password: PASSWORD }),
+    run: (client, _name, signal) => client.signIn({ username: 'app', password: PASSWORD }, signal),
     method: 'POST',
     path: '/v1/signin',
     body: { username: 'app', password: PASSWORD },
@@ -36,17 +36,23 @@ export const CASES: readonly ServerCase[] = [
   },
   {
     name: 'version',
-    run: (client) => client.version(),
+    run: (client, _name, signal) => client.version(signal),
     method: 'GET',
     path: '/v1/version',
     answer: { distribution: 'D', version: '3.12.0' },
     result: { distribution: 'D', version: '3.12.0' },
     token: false,
   },
-  { name: 'health', run: (client) => client.health(), method: 'GET', path: '/health', token: false },
+  {
+    name: 'health',
+    run: (client, _name, signal) => client.health(signal),
+    method: 'GET',
+    path: '/health',
+    token: false,
+  },
   {
     name: 'listDatabases',
-    run: (client) => client.listDatabases(TOKEN),
+    run: (client, _name, signal) => client.listDatabases(TOKEN, signal),
     method: 'GET',
     path: '/v1/databases',
     answer: { databases: [{ name: 'a', x: 1 }, { name: 'b' }] },
@@ -54,7 +60,7 @@ export const CASES: readonly ServerCase[] = [
   },
   {
     name: 'getDatabase',
-    run: (client, name) => client.getDatabase(TOKEN, name),
+    run: (client, name, signal) => client.getDatabase(TOKEN, name, signal),
     method: 'GET',
     path: '/v1/databases/orders',
     answer: { name: 'orders' },
@@ -63,19 +69,19 @@ export const CASES: readonly ServerCase[] = [
   },
   {
     name: 'createDatabase',
-    run: (client, name) => client.createDatabase(TOKEN, name),
+    run: (client, name, signal) => client.createDatabase(TOKEN, name, signal),
     method: 'POST',
     path: '/v1/databases/orders',
   },
   {
     name: 'deleteDatabase',
-    run: (client, name) => client.deleteDatabase(TOKEN, name),
+    run: (client, name, signal) => client.deleteDatabase(TOKEN, name, signal),
     method: 'DELETE',
     path: '/v1/databases/orders',
   },
   {
     name: 'getSchema',
-    run: (client, name) => client.getSchema(TOKEN, name),
+    run: (client, name, signal) => client.getSchema(TOKEN, name, signal),
     method: 'GET',
     path: '/v1/databases/orders/schema',
     answer: 'define entity person;',
@@ -83,7 +89,7 @@ export const CASES: readonly ServerCase[] = [
   },
   {
     name: 'getTypeSchema',
-    run: (client, name) => client.getTypeSchema(TOKEN, name),
+    run: (client, name, signal) => client.getTypeSchema(TOKEN, name, signal),
     method: 'GET',
     path: '/v1/databases/orders/type-schema',
     answer: '"define\\n"',
@@ -91,7 +97,7 @@ export const CASES: readonly ServerCase[] = [
   },
   {
     name: 'listUsers',
-    run: (client) => client.listUsers(TOKEN),
+    run: (client, _name, signal) => client.listUsers(TOKEN, signal),
     method: 'GET',
     path: '/v1/users',
     answer: { users: [{ username: 'admin' }] },
@@ -99,7 +105,7 @@ export const CASES: readonly ServerCase[] = [
   },
   {
     name: 'getUser',
-    run: (client, name) => client.getUser(TOKEN, name),
+    run: (client, name, signal) => client.getUser(TOKEN, name, signal),
     method: 'GET',
     path: '/v1/users/orders',
     answer: { username: 'orders' },
@@ -108,32 +114,36 @@ export const CASES: readonly ServerCase[] = [
   },
   {
     name: 'createUser',
-    run: (client, name) => client.createUser(TOKEN, name, PASSWORD),
+    run: (client, name, signal) => client.createUser(TOKEN, name, PASSWORD, signal),
     method: 'POST',
     path: '/v1/users/orders',
     body: { password: PASSWORD },
   },
   {
     name: 'updateUser',
-    run: (client, name) => client.updateUser(TOKEN, name, PASSWORD),
+    run: (client, name, signal) => client.updateUser(TOKEN, name, PASSWORD, signal),
     method: 'PUT',
     path: '/v1/users/orders',
     body: { password: PASSWORD },
   },
   {
     name: 'deleteUser',
-    run: (client, name) => client.deleteUser(TOKEN, name),
+    run: (client, name, signal) => client.deleteUser(TOKEN, name, signal),
     method: 'DELETE',
     path: '/v1/users/orders',
   },
   {
     name: 'openTransaction',
-    run: (client) =>
-      client.openTransaction(TOKEN, {
-        databaseName: 'orders',
-        transactionType: 'schema',
-        transactionOptions: { transactionTimeoutMillis: 1, schemaLockAcquireTimeoutMillis: 2 },
-      }),
+    run: (client, _name, signal) =>
+      client.openTransaction(
+        TOKEN,
+        {
+          databaseName: 'orders',
+          transactionType: 'schema',
+          transactionOptions: { transactionTimeoutMillis: 1, schemaLockAcquireTimeoutMillis: 2 },
+        },
+        signal,
+      ),
     method: 'POST',
     path: '/v1/transactions/open',
     body: {
@@ -146,31 +156,36 @@ export const CASES: readonly ServerCase[] = [
   },
   {
     name: 'closeTransaction',
-    run: (client, id) => client.closeTransaction(TOKEN, id),
+    run: (client, id, signal) => client.closeTransaction(TOKEN, id, signal),
     method: 'POST',
     path: '/v1/transactions/orders/close',
     missing: { value: undefined },
   },
   {
     name: 'commitTransaction',
-    run: (client, id) => client.commitTransaction(TOKEN, id),
+    run: (client, id, signal) => client.commitTransaction(TOKEN, id, signal),
     method: 'POST',
     path: '/v1/transactions/orders/commit',
   },
   {
     name: 'rollbackTransaction',
-    run: (client, id) => client.rollbackTransaction(TOKEN, id),
+    run: (client, id, signal) => client.rollbackTransaction(TOKEN, id, signal),
     method: 'POST',
     path: '/v1/transactions/orders/rollback',
   },
   {
     name: 'query',
-    run: (client, id) =>
-      client.query(TOKEN, id, {
-        query: 'define',
-        queryOptions: { includeInstanceTypes: false, answerCountLimit: 5 },
-        given: [{ x: { kind: 'entity', iid: '0x1a' }, n: { kind: 'value', valueType: 'integer', value: 2n ** 62n } }],
-      }),
+    run: (client, id, signal) =>
+      client.query(
+        TOKEN,
+        id,
+        {
+          query: 'define',
+          queryOptions: { includeInstanceTypes: false, answerCountLimit: 5 },
+          given: [{ x: { kind: 'entity', iid: '0x1a' }, n: { kind: 'value', valueType: 'integer', value: 2n ** 62n } }],
+        },
+        signal,
+      ),
     method: 'POST',
     path: '/v1/transactions/orders/query',
     body: {
@@ -183,7 +198,7 @@ export const CASES: readonly ServerCase[] = [
   },
   {
     name: 'oneShotQuery',
-    run: (client) => client.oneShotQuery(TOKEN, oneShot),
+    run: (client, _name, signal) => client.oneShotQuery(TOKEN, oneShot, signal),
     method: 'POST',
     path: '/v1/query',
     body: oneShot,
