@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { aUser } from '../../../test/support/user-builders.ts';
 import { databaseUserKind } from './index.ts';
-import type { UserWorld } from './world.ts';
+import { UserMemory, type UserWorld } from './world.ts';
 
 test('databaseUserKind() looks again when anything changes that the object names, now or before', () => {
   const { references } = databaseUserKind({} as UserWorld);
@@ -25,4 +25,14 @@ test('databaseUserKind() looks again when anything changes that the object names
     'users/shop/orders/app',
     'secrets/shop/app-connection',
   ]);
+});
+
+test('databaseUserKind() remembers what a restored API server has forgotten, until the object is gone', () => {
+  const memory = new UserMemory(() => 0);
+  const { forget } = databaseUserKind({ memory } as UserWorld);
+  memory.wroteSecret('shop/app', 'app-connection');
+  forget?.('shop/app', 'wentBack');
+  expect(memory.secretsWritten('shop/app')).toEqual(['app-connection']);
+  forget?.('shop/app', 'deleted');
+  expect(memory.secretsWritten('shop/app')).toEqual([]);
 });
