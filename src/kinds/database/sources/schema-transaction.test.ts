@@ -57,6 +57,17 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     },
   );
 
+  it.each([403, 500])('says nothing of a lock if the server refuses to begin it with %i', async (status) => {
+    const bench = await readyBench({ dialect });
+    const fault = { match: { operation: 'openTransaction' }, effect: 'errorBefore', status } as const;
+    bench.cluster.simulator.faults.add({ ...fault, times: 1 });
+    await bench.edit(SOURCES);
+    expect(await bench.pass()).toMatchObject({ next: 'failed' });
+    expect(message(bench)).toContain(`HTTP ${status}`);
+    expect(message(bench)).not.toContain('lock');
+    await bench.until('True DatabaseReady');
+  });
+
   it('that is committed without an answer is looked for, and the sources are in the schema only once', async () => {
     for (const restarts of [false, true]) {
       const bench = await readyBench({ dialect });
