@@ -187,7 +187,9 @@ function clustersIn(
   const place = placeOf(space.spec);
   const same = ofCloud.filter(({ spec }) => isSamePlace(placeOf(spec), place));
   const ofSpace = same.flatMap(({ object }) => clusters.get(object.key) ?? []);
-  const found = listed.get(space.object.key) ?? [...ofSpace.flatMap(asSeen), ...unmanagedIn(space)];
+  // What was listed through one of them counts for all.
+  const lists = [space, ...same].map(({ object }) => listed.get(object.key));
+  const found = lists.find((list) => list !== undefined) ?? [...ofSpace.flatMap(asSeen), ...unmanagedIn(space)];
   return found.map((cluster) => {
     const owner = ownerOf(cluster, ofSpace);
     const contents = owner === undefined ? EMPTY : contentsOf(cluster, owner, dependents, secrets);
