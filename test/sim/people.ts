@@ -34,6 +34,23 @@ export const MINUTE_MS = 60_000;
 /** How often Kubernetes deletes what a namespace holds, until it is empty. */
 const TERMINATION_ROUND_MS = 5 * SECOND_MS;
 
+/** What is before the level in the names of a space's tokens. */
+function prefixOf(spaceID: string): string {
+  return spaceID === 'production' ? '' : `${spaceID}-`;
+}
+
+/** The spec of a DatabaseSpace for a space of the simulated cloud. */
+export function spaceSpec(spaceID: string, baseURL: string): Fields {
+  const prefix = prefixOf(spaceID);
+  return {
+    baseURL,
+    teamID: 'acme',
+    spaceID,
+    apiTokens: LEVELS.map((level) => ({ level, secretRef: { name: `cloud-${prefix}${level}` } })),
+    defaultCredentialsSecretRef: { name: 'factory-login' },
+  };
+}
+
 /** What people do with kubectl and in the cloud's console, and what Kubernetes does for them. */
 export class People {
   readonly #world: World;
@@ -58,7 +75,7 @@ export class People {
   /** Creates a space, named as in the cloud, and the Secrets that it names. */
   async createSpace(name = 'production', spec: Fields = {}): Promise<void> {
     const { namespace, name: spaceID } = refOf(name);
-    const prefix = spaceID === 'production' ? '' : `${spaceID}-`;
+    const prefix = prefixOf(spaceID);
     for (const level of LEVELS.map((each) => `${prefix}${each}`)) {
       await this.putSecret(objectKey(namespace, `cloud-${level}`), {
         clientID: `${level}-id`,
@@ -68,14 +85,7 @@ export class People {
     }
     const login = objectKey(namespace, 'factory-login');
     if (!this.secrets.has(login)) await this.putSecret(login, { username: 'admin', password: 'password' });
-    await this.create(SPACES, name, {
-      baseURL: this.#world.simulator.baseURL,
-      teamID: 'acme',
-      spaceID,
-      apiTokens: LEVELS.map((level) => ({ level, secretRef: { name: `cloud-${prefix}${level}` } })),
-      defaultCredentialsSecretRef: { name: 'factory-login' },
-      ...spec,
-    });
+    await this.create(SPACES, name, { ...spaceSpec(spaceID, this.#world.simulator.baseURL), ...spec });
   }
 
   createCluster(spec: Fields = {}, name = 'orders'): Promise<void> {

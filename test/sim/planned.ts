@@ -2,6 +2,7 @@ import { API_VERSION } from '../../src/base/group.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
 import { CONFIG_MAPS, NAMESPACES, type Resource, SECRETS } from '../../src/kube/api.ts';
 import type { KubeClient } from '../../src/kube/client.ts';
+import { isStatusConditionTrue } from '../../src/kube/condition.ts';
 import { specIssues } from '../../src/kube/definition.ts';
 import { keyOf, objectKey } from '../../src/kube/object.ts';
 import { askClouds } from '../../src/plan/ask-clouds.ts';
@@ -15,9 +16,10 @@ import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import { mergePatch } from '../../src/sandbox/merge-patch.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { CLUSTER_SPEC } from '../support/specs.ts';
-import { type Change, changesOf, type Fields, RESOURCES, type Story, storyOf } from './story.ts';
-import { Teller } from './story-run.ts';
-import { KINDS, NAMESPACE, readyOf, referred, refOf, specOf, statusOf } from './view.ts';
+import { spaceSpec } from './people.ts';
+import { type Change, changesOf, type Fields, RESOURCES, storyOf } from './story.ts';
+import { OPEN, spaceOf, Teller } from './story-run.ts';
+import { KINDS, NAMESPACE, readyOf, referred, refOf, specOf, statusOf, type View } from './view.ts';
 import { World } from './world.ts';
 
 /* Whether `mooring plan` says what then happens: plans made at rest in the middle of stories, compared with what the changes lead to. */
@@ -46,22 +48,19 @@ export interface PlannedRun {
 const NOT_COMPARED: PlannedRun = { differences: [], trace: [], compared: 0, withSteps: 0 };
 
 /** Tells the story that the seed stands for, and then plans and makes changes. */
-export async function playPlanned(
-  seed: number,
-  given?: { story?: Story; changes?: readonly (readonly Change[])[] },
-): Promise<PlannedRun> {
-  const { steps } = given?.story ?? storyOf(seed);
+export async function playPlanned(seed: number): Promise<PlannedRun> {
+  const { steps } = storyOf(seed);
+  // A plan knows no values of Secrets.
+  if (steps.some((step) => step.do === 'renew' && step.name === 'factory-login')) return NOT_COMPARED;
   const world = new World({ scenario: 'story', strikes: [] }, undefined, 'document');
   world.simulator.setKnobs({ resumeChangesAddress: false });
   const teller = new Teller(world, SETTLED_AFTER_MINUTES, true);
   const differences: string[] = [];
   let [compared, withSteps] = [0, 0];
-  // A plan knows no values of Secrets.
-  if (steps.some((step) => step.do === 'renew' && step.name === 'factory-login')) return NOT_COMPARED;
   const gone = new Set(steps.flatMap((step) => (step.do === 'terminate' ? [step.namespace ?? NAMESPACE] : [])));
   await teller.begin();
   for (const step of steps) await teller.tell(step);
-  for (const wanted of given?.changes ?? changesOf(seed, ROUNDS)) {
+  for (const wanted of changesOf(seed, ROUNDS)) {
     if ((await teller.settle()) !== undefined || world.invariants.violations.length > 0) break;
     const { changes, objects } = becoming(wanted, world, gone);
     world.note(`== ${JSON.stringify(changes)}`);
@@ -128,22 +127,13 @@ function changed(change: Change, before: FakeObject, baseURL: string): FakeObjec
   }
 }
 
-const OPEN = { allowedNamespaces: { from: 'All' } };
 const LEVELS = ['read', 'write', 'admin'];
 
 function createdSpec({ of, name, spec }: Extract<Change, { do: 'create' | 'edit' }>, baseURL: string): Fields {
   const fields = JSON.parse(JSON.stringify(spec)) as Fields;
   if (of === 'databaseclusters') return { ...CLUSTER_SPEC, ...fields };
   if (of !== 'databasespaces') return fields;
-  const prefix = name === 'preview' ? 'preview-' : '';
-  return {
-    baseURL,
-    teamID: 'acme',
-    spaceID: name === 'preview' ? name : 'production',
-    apiTokens: LEVELS.map((level) => ({ level, secretRef: { name: `cloud-${prefix}${level}` } })),
-    defaultCredentialsSecretRef: { name: 'factory-login' },
-    ...OPEN,
-  };
+  return { ...spaceSpec(spaceOf(name), baseURL), ...OPEN };
 }
 
 /** The API server as it is now, for the command: nothing that happens later is seen. */
@@ -222,13 +212,16 @@ function saidBy({ steps, outcomes }: Plan): Course {
 
 function happenedIn({ steps, view }: World): Course {
   const meant = steps.filter(({ kind }) => kind !== RESOURCES.databasespaces.kind);
-  const objects = KINDS.flatMap((resource) =>
-    view.objects(resource).map((object) => [nodeName(resource.kind, keyOf(object)), readyOf(object)] as const),
-  );
   return {
     steps: byObject(meant.map(({ kind, key, description }) => ({ name: nodeName(kind, key), description }))),
-    ends: new Map(objects),
+    ends: new Map(named(view).map(({ name, object }) => [name, readyOf(object)])),
   };
+}
+
+function named(view: View): readonly { readonly name: NodeName; readonly object: FakeObject }[] {
+  return KINDS.flatMap((resource) =>
+    view.objects(resource).map((object) => ({ name: nodeName(resource.kind, keyOf(object)), object })),
+  );
 }
 
 function byObject(steps: readonly { readonly name: NodeName; readonly description: string }[]): Course['steps'] {
@@ -237,29 +230,22 @@ function byObject(steps: readonly { readonly name: NodeName; readonly descriptio
 }
 
 /** Objects for which something is due now and then. */
-function rotating({ view }: World): ReadonlySet<NodeName> {
-  const objects = KINDS.flatMap((resource) => view.objects(resource).map((object) => ({ resource, object })));
-  const due = objects.filter(({ object }) => JSON.stringify(specOf(object)).includes('rotateEvery'));
-  return new Set(due.map(({ resource, object }) => nodeName(resource.kind, keyOf(object))));
+function rotating({ view }: World): readonly NodeName[] {
+  const due = named(view).filter(({ object }) => JSON.stringify(specOf(object)).includes('rotateEvery'));
+  return due.map(({ name }) => name);
 }
 
 /**
  * What no plan can tell: what is Stalled is tried again now and then, and whoever is on such a cluster waits; and a process goes on with the
  * connection of a space whose spec has become wrong.
  */
-function troubledIn({ view }: World): ReadonlySet<NodeName> {
-  const isStalled = (object: FakeObject) =>
-    statusOf(object).conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') === true;
-  const spaces = view.objects(RESOURCES.databasespaces).some((object) => !readyOf(object).startsWith('True'));
+function troubledIn({ view }: World): readonly NodeName[] {
+  const isStalled = (object: FakeObject) => isStatusConditionTrue(statusOf(object).conditions, 'Stalled');
+  const isAnySpaceWrong = view.objects(RESOURCES.databasespaces).some((object) => !readyOf(object).startsWith('True'));
   const stalled = new Set(view.objects().filter(isStalled).map(keyOf));
   const isTroubled = (object: FakeObject) =>
-    spaces || isStalled(object) || stalled.has(referred(object, 'clusterRef') ?? '');
-  const named = (resource: Resource) =>
-    view
-      .objects(resource)
-      .filter(isTroubled)
-      .map((object) => nodeName(resource.kind, keyOf(object)));
-  return new Set(KINDS.flatMap(named));
+    isAnySpaceWrong || isStalled(object) || stalled.has(referred(object, 'clusterRef') ?? '');
+  return named(view).flatMap(({ name, object }) => (isTroubled(object) ? [name] : []));
 }
 
 function differencesIn(said: Course, happened: Course, except: ReadonlySet<NodeName>): readonly string[] {

@@ -6,7 +6,7 @@ import type { Cluster } from '../../src/simulator/cloud/state.ts';
 import type { Simulator } from '../../src/simulator/interface.ts';
 import { type Fault, isLogin } from './faults.ts';
 import { isOurs } from './owned.ts';
-import { MINUTE_MS } from './people.ts';
+import { MINUTE_MS, spaceSpec } from './people.ts';
 import { restless } from './run.ts';
 import {
   type Change,
@@ -33,7 +33,7 @@ export interface StoryRun {
 }
 
 /** Objects in other namespaces may use the space. */
-const OPEN = { allowedNamespaces: { from: 'All' } };
+export const OPEN = { allowedNamespaces: { from: 'All' } };
 /** The longest pause between two tries, and what it may lead to. */
 const SETTLED_AFTER_MINUTES = 16;
 /** Without a watch nobody hears of a Secret that is there at last, or gone; nor, if an object is Stalled, of what somebody did on a server. */
@@ -252,7 +252,7 @@ export class Teller {
   }
 
   async #create({ of, name, spec }: Specify): Promise<void> {
-    const { people, view } = this.#world;
+    const { people, view, simulator } = this.#world;
     if (view.object(name, RESOURCES[of]) !== undefined) return;
     // Without the fields that are undefined.
     const fields = JSON.parse(JSON.stringify(spec)) as Fields;
@@ -262,9 +262,7 @@ export class Teller {
       return created && this.#observe(created, fields);
     }
     if (of !== 'databasespaces') return people.create(RESOURCES[of], name, fields);
-    if (name === 'preview') return people.createSpace(name, OPEN);
-    const apiTokens = ['read', 'write', 'admin'].map((level) => ({ level, secretRef: { name: `cloud-${level}` } }));
-    return people.createSpace(name, { spaceID: 'production', apiTokens, ...OPEN });
+    return people.createSpace(name, { ...spaceSpec(spaceOf(name), simulator.baseURL), ...OPEN });
   }
 
   async #edit({ of, name, spec }: Specify): Promise<void> {
@@ -342,9 +340,7 @@ export class Teller {
     // Whose it is that comes in the place of one that was just asked for, nobody can tell.
     const isBeingMade = view.objects().some((object) => statusOf(object).operation !== undefined);
     if (what === 'deploy' ? cluster !== undefined : cluster === undefined || isBeingMade) return;
-    // One that is going may be gone as soon as somebody looks.
-    const stays = (each: string) => ![undefined, 'destroying'].includes(view.cluster(each)?.status);
-    if (cluster !== undefined && !stays(id)) return;
+    if (cluster !== undefined && !stays(cluster)) return;
     // Its Secret may be about to have the login of another cluster, made in its place.
     for (const object of view.objects()) this.#leave(object);
     this.#world.others((simulator) => {
@@ -356,7 +352,9 @@ export class Teller {
         case 'rename':
           return view.cluster(`${id}-x`) === undefined ? simulator.changeCluster(id, { id: `${id}-x` }) : undefined;
         case 'swap':
-          return ['orders', 'billing'].every(stays) ? swap(simulator, 'orders', 'billing') : undefined;
+          return ['orders', 'billing'].every((each) => stays(view.cluster(each)))
+            ? swap(simulator, 'orders', 'billing')
+            : undefined;
         case 'grow':
           return simulator.changeCluster(id, { storageSizeGB: 300 });
         case 'suspend':
@@ -385,8 +383,7 @@ export class Teller {
   #onAServer({ do: what, id, target }: OnAServer): void {
     const { people, view } = this.#world;
     const cluster = view.cluster(id);
-    // It may be gone as soon as somebody looks.
-    if (cluster === undefined || cluster.status === 'destroying') return;
+    if (!stays(cluster)) return;
     const { users, databases } = cluster.database;
     const isThere = users.has(target) || databases.has(target);
     const makes = what === 'setPassword' || what === 'createDatabase';
@@ -395,6 +392,16 @@ export class Teller {
     else if (what === 'deleteUser') people.deleteUser(id, target);
     else this.#world.others((simulator) => simulator[what](id, target));
   }
+}
+
+/** There is one that is not going: such a one may be gone as soon as somebody looks. */
+function stays(cluster: Cluster | undefined): cluster is Cluster {
+  return cluster !== undefined && cluster.status !== 'destroying';
+}
+
+/** The space in the cloud that a DatabaseSpace of this name stands for. */
+export function spaceOf(name: string): string {
+  return name === 'preview' ? name : 'production';
 }
 
 function swap(simulator: Simulator, one: string, other: string): void {
