@@ -1,6 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { aCluster, CREATED_AT } from '../../../../test/support/builders.ts';
-import { expectOneWorkingLogin, type KindBench, kindBench, runningBench } from '../../../../test/support/kind-bench.ts';
+import {
+  expectOneWorkingLogin,
+  FACTORY,
+  type KindBench,
+  kindBench,
+  runningBench,
+} from '../../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../../test/support/simulator.ts';
 import { SECRETS } from '../../../kube/api.ts';
 import { actOnCluster } from '../act.ts';
@@ -306,6 +312,26 @@ describe('The password of a DatabaseCluster', () => {
     await bench.until('False AccessDenied');
     expect(bench.told.at(-1)).toContain('Then delete Secret "orders-admin", but keep a copy');
     bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
+  it('is not taken from a Secret that changed after it was tried', async () => {
+    const bench = await runningBench();
+    const { endpoint = '' } = bench.status();
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    bench.simulator.setPassword('orders', FACTORY.username, FACTORY.password);
+    await bench.restart();
+    await bench.world().connections.get('shop/production')?.logins(endpoint, 'orders').attempt(FACTORY);
+    bench.replaceFactory({ username: 'admin', password: 'no server has it' });
+    const { subject: of } = aCluster();
+    const { uid = '' } = bench.kube.all(DATABASE_CLUSTERS)[0]?.metadata ?? {};
+    const subject = { ...of, metadata: { ...of.metadata, uid }, status: bench.status() };
+    const step = { do: 'PreparePassword', from: 'factory' } as const;
+    const prepared = actOnCluster(bench.world(), subject, step, new AbortController().signal, () => {});
+    await expect(prepared).rejects.toEqual(expect.objectContaining({ reason: 'SecretChanged' }));
+    expect(bench.secret()).toBeUndefined();
+    bench.replaceFactory(FACTORY);
     await bench.until('True Running');
     expectOneWorkingLogin(bench);
   });

@@ -1,5 +1,6 @@
 import { TransientError } from '../../../base/errors.ts';
 import { generatePassword } from '../../../base/random.ts';
+import type { Logins } from '../../../database/logins.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { isNamespaceTerminating } from '../../../kube/api.ts';
 import { INSTALL } from '../../../kube/untold.ts';
@@ -51,14 +52,23 @@ async function readOwnLogins(work: Work): Promise<KnownLogins> {
   return known;
 }
 
+function loginsOf(work: Work): Logins {
+  return work.connection.logins(serverOf(work).endpoint, currentID(work.subject));
+}
+
 async function isAccepted(work: Work, login: Login): Promise<boolean> {
-  const { subject, connection, signal } = work;
-  const logins = connection.logins(serverOf(work).endpoint, currentID(subject));
-  return (await logins.attempt(login, signal)) === 'accepted';
+  return (await loginsOf(work).attempt(login, work.signal)) === 'accepted';
 }
 
 function secretChanged({ secretName }: Pick<KnownLogins, 'secretName'>): TransientError {
   return new TransientError('SecretChanged', `Secret "${secretName}" changed meanwhile: Mooring checks it again`);
+}
+
+function loginReplaced(): TransientError {
+  return new TransientError(
+    'SecretChanged',
+    'The Secret with the login that worked changed meanwhile: all are tried again',
+  );
 }
 
 /** The password that works stays in place; the coming one is written beside it before the server gets it. */
@@ -79,8 +89,12 @@ export async function preparePassword(
   const { tries } = world.memory;
   // Nobody knows the password of a held session any more.
   const login = from === 'held' ? { username: heldUser(work, known) } : pick(known, from, of);
-  // Writing in place of a password that once worked leaves nothing of it.
-  if ('password' in login) await refuseAnothersLogin(work, known, login);
+  if ('password' in login) {
+    // Read anew, it may be another one than was tried, which no server may ever take.
+    if (from !== 'current' && !isBeside && !loginsOf(work).isHeld(login)) throw loginReplaced();
+    // Writing in place of a password that once worked leaves nothing of it.
+    await refuseAnothersLogin(work, known, login);
+  }
   // Somebody has written it since the logins were tried, such as another operator that works on the same object.
   if (from !== 'current' && !isBeside && known.current !== undefined && (await isAccepted(work, known.current)))
     throw secretChanged(known);

@@ -12,9 +12,9 @@ describe('A server that accepts the factory login for a moment after it took ano
     const bench = await kindBench();
     const { attempt } = Logins.prototype;
     let accepts = true;
-    vi.spyOn(Logins.prototype, 'attempt').mockImplementation(function (this: Logins, login, signal) {
-      if (accepts && digestOf(login) === digestOf(FACTORY)) return Promise.resolve('accepted');
-      return attempt.call(this, login, signal);
+    vi.spyOn(Logins.prototype, 'attempt').mockImplementation(async function (this: Logins, login, signal) {
+      const verdict = await attempt.call(this, login, signal);
+      return accepts && digestOf(login) === digestOf(FACTORY) ? 'accepted' : verdict;
     });
     await bench.until('Unknown SecuringCredentials');
     expect([puts(bench), bench.secret()?.['nextPassword']]).toEqual([1, undefined]);
