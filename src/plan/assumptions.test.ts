@@ -23,6 +23,22 @@ describe('The notes of makePlan()', () => {
     await world.end();
   });
 
+  it('say that servers are assumed to answer at another serverURL', async () => {
+    const specs = { [CLUSTER]: CLUSTER_SPEC, 'DatabaseUser app': ON_ORDERS, 'Database orders': ON_ORDERS };
+    const world = await aWorld(specs);
+    const serverURL = 'https://gateway.simulator.test/{host}/{port}';
+    const space = { ...SPACE, baseURL: world.simulator.baseURL, serverURL };
+    const { outcomes, notes } = await makePlan(
+      await world.input({ ...specs, 'DatabaseSpace production': space }),
+      world.clock,
+    );
+    expect(outcomes.map(({ end }) => end?.ready)).toEqual(['True', 'True', 'True', 'True']);
+    expect(notes).toEqual([
+      `serverURL of DatabaseSpace shop/production changes from https://{host}:{port} to ${serverURL}: this plan asks no server, and assumes that each answers there`,
+    ]);
+    await world.end();
+  });
+
   it.each([
     ['a token may not do what is to be done', CLUSTER, 'AccessDenied'],
     ['a password of your own cannot be used', 'DatabaseUser app', 'InvalidPassword'],

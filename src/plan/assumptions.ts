@@ -1,6 +1,6 @@
 import { type Item, isOutOfDate, itemOf, nameOf, readyOf } from '../plugin/item.ts';
 import type { Clouds } from './clouds.ts';
-import { clustersOf, type PlannedObject } from './objects.ts';
+import { clustersOf, type PlannedObject, spacesOf } from './objects.ts';
 import type { Outcome } from './outcome.ts';
 
 /** What a plan assumes that nobody can know before it is carried out. */
@@ -9,7 +9,7 @@ export function assumptionsOf(
   outcomes: readonly Outcome[],
   clouds: Clouds,
 ): readonly string[] {
-  return [...overBy(objects, outcomes), ...onServers(objects, clouds)];
+  return [...overBy(objects, outcomes), ...atOtherURLs(objects), ...onServers(objects, clouds)];
 }
 
 /** Present problems, such as a token that the cloud refuses, that are gone in the plan although no step solves them. */
@@ -37,6 +37,16 @@ function needsValue(item: Item): boolean {
 }
 
 const NEEDS_VALUE: ReadonlySet<string> = new Set(['DefaultLoginRefused', 'AccessDenied', 'InvalidPassword']);
+
+function atOtherURLs(objects: readonly PlannedObject[]): readonly string[] {
+  return spacesOf(objects).flatMap(({ object, spec, next }) =>
+    object.wanted === undefined || next.serverURL === spec.serverURL
+      ? []
+      : [
+          `serverURL of DatabaseSpace ${object.key} changes from ${spec.serverURL} to ${next.serverURL}: this plan asks no server, and assumes that each answers there`,
+        ],
+  );
+}
 
 function onServers(objects: readonly PlannedObject[], clouds: Clouds): readonly string[] {
   return clustersOf(objects).flatMap(({ object }) => {

@@ -315,7 +315,8 @@ function wordOf(word: string): ClusterStatus {
 /** Sends requests to the copy of what they name: a base URL, or a URL that a space makes from a server's address. */
 function routed(simulators: readonly (readonly [string, Simulator])[], spaces: readonly PlannedSpace[]): HttpTransport {
   const clouds = simulators.map(([baseURL, simulator]) => {
-    const templates = new Set(spaces.filter((space) => cloudOf(space) === baseURL).map(({ spec }) => spec.serverURL));
+    const here = spaces.filter((space) => cloudOf(space) === baseURL);
+    const templates = new Set(here.flatMap(({ spec, next }) => [spec.serverURL, next.serverURL]));
     return { baseURL, simulator, addresses: addressesIn(simulator, templates) };
   });
   return (request) => {
