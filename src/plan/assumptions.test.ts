@@ -40,6 +40,25 @@ describe('The notes of makePlan()', () => {
   });
 
   it.each([
+    ['has become wrong', true],
+    ['is new', false],
+  ])('say that an operator may do more in a space that %s, only if it was connected', async (_what, isKnown) => {
+    const specs = isKnown ? { [CLUSTER]: CLUSTER_SPEC } : {};
+    const world = await aWorld(specs);
+    const wrong = { ...SPACE, baseURL: world.simulator.baseURL, caBundle: 'nonsense' };
+    const name = isKnown ? 'production' : 'fresh';
+    const cluster = { ...CLUSTER_SPEC, storageSizeGB: 200, spaceRef: { name } };
+    const input = await world.input({ [`DatabaseSpace ${name}`]: wrong, [CLUSTER]: cluster });
+    const { outcomes, notes } = await makePlan(input, world.clock);
+    const space = outcomes.find((each) => each.name === `DatabaseSpace shop/${name}`);
+    expect(space?.end).toMatchObject({ ready: 'False', reason: 'InvalidSpec' });
+    const more =
+      'DatabaseSpace shop/production ends with InvalidSpec, so nothing is done in it here. An operator that it worked for goes on with the earlier connection until it restarts: it may also do what this plan only shows as waiting';
+    expect(notes).toEqual(isKnown ? [more] : []);
+    await world.end();
+  });
+
+  it.each([
     ['a token may not do what is to be done', CLUSTER, 'AccessDenied'],
     ['a password of your own cannot be used', 'DatabaseUser app', 'InvalidPassword'],
   ])('say that %s, even if the plan does it', async (_what, refused, reason) => {

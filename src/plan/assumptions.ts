@@ -1,4 +1,6 @@
+import { isSamePlace, placeOf } from '../kinds/databasespace/place.ts';
 import { type Item, isOutOfDate, itemOf, nameOf, readyOf } from '../plugin/item.ts';
+import { nodeName } from '../plugin/node-name.ts';
 import type { Clouds } from './clouds.ts';
 import { clustersOf, type PlannedObject, spacesOf } from './objects.ts';
 import type { Outcome } from './outcome.ts';
@@ -9,7 +11,12 @@ export function assumptionsOf(
   outcomes: readonly Outcome[],
   clouds: Clouds,
 ): readonly string[] {
-  return [...overBy(objects, outcomes), ...atOtherURLs(objects), ...onServers(objects, clouds)];
+  return [
+    ...overBy(objects, outcomes),
+    ...atOtherURLs(objects),
+    ...stillConnected(objects, outcomes),
+    ...onServers(objects, clouds),
+  ];
 }
 
 /** Present problems, such as a token that the cloud refuses, that are gone in the plan although no step solves them. */
@@ -46,6 +53,19 @@ function atOtherURLs(objects: readonly PlannedObject[]): readonly string[] {
           `serverURL of DatabaseSpace ${object.key} changes from ${spec.serverURL} to ${next.serverURL}: this plan asks no server, and assumes that each answers there`,
         ],
   );
+}
+
+/** Spaces that the copy could not be connected to, as an operator may have been before. */
+function stillConnected(objects: readonly PlannedObject[], outcomes: readonly Outcome[]): readonly string[] {
+  const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
+  return spacesOf(objects).flatMap(({ object, spec, next, status }) => {
+    const { end } = byName.get(nodeName(object.definition.kind, object.key)) ?? {};
+    const wasConnected = status.clusters !== undefined && isSamePlace(placeOf(spec), placeOf(next));
+    if (!wasConnected || object.wanted === undefined || end === undefined || end.ready === 'True') return [];
+    return [
+      `DatabaseSpace ${object.key} ends with ${end.reason}, so nothing is done in it here. An operator that it worked for goes on with the earlier connection until it restarts: it may also do what this plan only shows as waiting`,
+    ];
+  });
 }
 
 function onServers(objects: readonly PlannedObject[], clouds: Clouds): readonly string[] {
