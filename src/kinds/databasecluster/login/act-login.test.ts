@@ -336,6 +336,31 @@ describe('The password of a DatabaseCluster', () => {
     expectOneWorkingLogin(bench);
   });
 
+  it('is not replaced in the Secret by one that was written over it after that was tried', async () => {
+    const bench = await runningBench();
+    const { signal } = new AbortController();
+    const act = (step: ClusterStep) =>
+      actOnCluster(bench.world(), { ...aCluster().subject, status: bench.status() }, step, signal, () => {});
+    await act({ do: 'PreparePassword', from: 'current' });
+    const { username = '', password = '', nextPassword = '' } = bench.secret() ?? {};
+    bench.simulator.setPassword('orders', username, nextPassword);
+    const { endpoint = '' } = bench.status();
+    const logins = bench.world().connections.get('shop/production')?.logins(endpoint, 'orders') ?? expect.unreachable();
+    await logins.attempt({ username, password: nextPassword });
+    const write = (value: string) =>
+      bench.kube.patch(
+        SECRETS,
+        { namespace: 'shop', name: 'orders-admin' },
+        { data: { nextPassword: Buffer.from(value).toString('base64') } },
+      );
+    await write('of somebody else');
+    await expect(act({ do: 'PromotePassword' })).rejects.toEqual(expect.objectContaining({ reason: 'SecretChanged' }));
+    expect(bench.secret()).toEqual({ username, password, nextPassword: 'of somebody else' });
+    await write(nextPassword);
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
   it('overwrites no Secret of others', async () => {
     const bench = await kindBench();
     // Somebody wrote it while the cluster was being created.

@@ -1,6 +1,5 @@
 import { TransientError } from '../../../base/errors.ts';
 import { generatePassword } from '../../../base/random.ts';
-import type { Logins } from '../../../database/logins.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { isNamespaceTerminating } from '../../../kube/api.ts';
 import { INSTALL } from '../../../kube/untold.ts';
@@ -52,23 +51,26 @@ async function readOwnLogins(work: Work): Promise<KnownLogins> {
   return known;
 }
 
-function loginsOf(work: Work): Logins {
-  return work.connection.logins(serverOf(work).endpoint, currentID(work.subject));
+async function isAccepted(work: Work, login: Login): Promise<boolean> {
+  const { subject, connection, signal } = work;
+  const logins = connection.logins(serverOf(work).endpoint, currentID(subject));
+  return (await logins.attempt(login, signal)) === 'accepted';
 }
 
-async function isAccepted(work: Work, login: Login): Promise<boolean> {
-  return (await loginsOf(work).attempt(login, work.signal)) === 'accepted';
+/** Throws TransientError SecretChanged if the login, read anew, is another one than was tried: no server may ever take it. */
+function checkWasTried(work: Work, login: Login): void {
+  const { subject, connection } = work;
+  // The server is also asked while the cloud does not say which one it is.
+  const endpoint = findServer(work)?.endpoint ?? subject.status.endpoint;
+  if (endpoint !== undefined && connection.logins(endpoint, currentID(subject)).isHeld(login)) return;
+  throw new TransientError(
+    'SecretChanged',
+    'The Secret with the login that worked changed meanwhile: all are tried again',
+  );
 }
 
 function secretChanged({ secretName }: Pick<KnownLogins, 'secretName'>): TransientError {
   return new TransientError('SecretChanged', `Secret "${secretName}" changed meanwhile: Mooring checks it again`);
-}
-
-function loginReplaced(): TransientError {
-  return new TransientError(
-    'SecretChanged',
-    'The Secret with the login that worked changed meanwhile: all are tried again',
-  );
 }
 
 /** The password that works stays in place; the coming one is written beside it before the server gets it. */
@@ -90,8 +92,7 @@ export async function preparePassword(
   // Nobody knows the password of a held session any more.
   const login = from === 'held' ? { username: heldUser(work, known) } : pick(known, from, of);
   if ('password' in login) {
-    // Read anew, it may be another one than was tried, which no server may ever take.
-    if (from !== 'current' && !isBeside && !loginsOf(work).isHeld(login)) throw loginReplaced();
+    if (from !== 'current' && !isBeside) checkWasTried(work, login);
     // Writing in place of a password that once worked leaves nothing of it.
     await refuseAnothersLogin(work, known, login);
   }
@@ -227,18 +228,23 @@ async function refused(
   return said;
 }
 
-function serverOf({ world, subject, connection }: Work) {
+function serverOf(work: Work) {
+  const server = findServer(work);
+  if (server === undefined) throw new TransientError('ServerUnreachable', 'No server of the cluster runs any more');
+  return server;
+}
+
+function findServer({ world, subject, connection }: Work) {
   const cluster = connection.poller.get(subject.status.clusterID ?? '');
   const endpoint = cluster === undefined ? undefined : endpointOf(world, connection, subject, cluster);
-  if (cluster === undefined || endpoint === undefined)
-    throw new TransientError('ServerUnreachable', 'No server of the cluster runs any more');
-  return { cluster, endpoint };
+  return cluster === undefined || endpoint === undefined ? undefined : { cluster, endpoint };
 }
 
 export async function promotePassword(work: Work): Promise<ClusterStatusPatch | undefined> {
   const { world, subject, connection } = work;
   const { secret, secretName, next } = await readOwnLogins(work);
   if (secret === undefined || next === undefined) return undefined;
+  checkWasTried(work, next);
   const answers = secret.annotations[ROTATION_ANNOTATIONS.answers] ?? world.memory.tries.answeredBy(subject.key, next);
   const rotation = rotated(subject, answers, world.clock.now());
   await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {
