@@ -199,7 +199,10 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'promote-unverified',
     about: 'A new password is published before the server has taken it',
-    changes: [[LOGIN, "if (working === 'next') return {", 'if (hasNext) return {']],
+    changes: [
+      [LOGIN, "if (working === 'next') return {", 'if (hasNext) return {'],
+      ['kinds/databasecluster/login/act-login.ts', '  checkWasTried(work, next);\n', ''],
+    ],
     hunt: ['rotate'],
   },
   {
