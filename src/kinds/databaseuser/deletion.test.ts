@@ -259,6 +259,31 @@ describe('deletion', () => {
     expect(bench.ready()).toBe('gone');
   });
 
+  it("leaves the user alone whose password is in somebody else's Secret", async () => {
+    const bench = await userBench({ user: {} });
+    await bench.pass();
+    await bench.putSecret('app-connection', { password: 'theirs' });
+    bench.cluster.simulator.setPassword('orders', 'app', 'theirs');
+    bench.remove();
+    await bench.until('gone');
+    expect(bench.works('theirs')).toBe(true);
+  });
+
+  it('waits likewise for a user that was to get the password of a Secret that was there before', async () => {
+    const bench = await userBench();
+    await bench.putSecret('app-connection', { password: 'restored' }, { labels: { 'mooring.dev/user': 'app' } });
+    await bench.create(APP);
+    bench.cluster.simulator.faults.add({ match: { operation: 'createUser' }, effect: 'reset', times: 1 });
+    while (!bench.takeCalls().includes('createUser')) await bench.pass();
+    expect(bench.secret()).not.toHaveProperty('nextPassword');
+    bench.remove();
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown CreatingUser');
+    bench.cluster.simulator.setPassword('orders', 'app', 'restored');
+    await bench.until('gone');
+    expect(bench.users()).not.toContain('app');
+  });
+
   it("leaves a user alone that is known to be somebody else's, even if one of that name was created", async () => {
     const bench = await userBench({ user: {} });
     const { simulator, clock } = bench.cluster;

@@ -63,6 +63,16 @@ describe('rotation', () => {
     expect(Date.parse(bench.status().lastRotation ?? '')).toBeGreaterThan(Date.parse(first ?? ''));
   });
 
+  it('of a user that was just created, whose Secret was deleted, even if the first attempt is not answered', async () => {
+    const bench = await userBench({ user: {} });
+    while (!bench.users().includes('app')) await bench.pass();
+    bench.removeSecret('app-connection');
+    bench.cluster.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'reset', times: 1 });
+    await bench.settle();
+    await bench.until('True LoginWorks');
+    expect(bench.works(bench.secret()?.['password'])).toBe(true);
+  });
+
   it('after the Secret was deleted, with a new password', async () => {
     const bench = await readyUserBench({ user: { rotateEvery: '1h' } });
     const before = bench.secret()?.['password'];
@@ -179,6 +189,18 @@ describe('a rotation that the server refuses', () => {
     await bench.cluster.clock.advance(10 * MINUTE_MS);
     await bench.settle();
     expect(bench.secret()).not.toHaveProperty('nextPassword');
+  });
+
+  it('says nothing of a previous password if what is refused is to put back the one in the Secret', async () => {
+    const bench = await readyUserBench();
+    const { password } = bench.secret() ?? {};
+    bench.cluster.simulator.setPassword('orders', 'app', 'changed on the server');
+    bench.cluster.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400 });
+    await bench.cluster.clock.advance(11 * MINUTE_MS);
+    await settleRefused(bench);
+    expect(bench.ready()).toBe('False RefusedByServer');
+    expect(bench.condition()?.message).not.toContain('previous password');
+    expect(bench.secret()).toMatchObject({ password });
   });
 
   it('counts for what was requested before its password was written', async () => {

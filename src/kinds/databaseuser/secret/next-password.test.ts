@@ -66,19 +66,45 @@ describe('what somebody wrote into the connection Secret as the coming password'
     },
   );
 
-  it("the person's own that was on its way is finished, even if it has given way to another one", async () => {
+  it.each([
+    ['', async (_: UserBench) => {}],
+    [
+      ' after a new process has seen it',
+      async (bench: UserBench) => {
+        await bench.restart();
+        await bench.pass();
+      },
+    ],
+  ])("the person's own that was on its way is finished, even if it has given way to another one%s", async (_, goOn) => {
     const bench = await readyUserBench();
     const { faults } = bench.cluster.simulator;
     await bench.putSecret('mine', { password: 'first of mine' });
     await bench.edit({ passwordSecretRef: { name: 'mine' } });
     await bench.pass();
-    faults.add({ match: { operation: 'updateUser' }, effect: 'reset', times: 1 });
+    const reset = faults.add({ match: { operation: 'updateUser' }, effect: 'reset' });
     await bench.pass();
+    await goOn(bench);
     await bench.putSecret('mine', { password: 'second of mine' });
+    faults.remove(reset);
     await bench.pass();
     expect(bench.works('first of mine')).toBe(true);
     await bench.settle();
     expect(bench.secret()).toMatchObject({ password: 'second of mine' });
+  });
+
+  it('a password that somebody enters after the server refused the coming one is not given to the server', async () => {
+    const bench = await readyUserBench();
+    const refuses = { match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400 } as const;
+    bench.cluster.simulator.faults.add({ ...refuses, times: 1 });
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    await bench.settle();
+    expect(bench.ready()).toBe('False RefusedByServer');
+    await putByHand(bench);
+    for (let pass = 0; pass < 10; pass++) {
+      await bench.pass();
+      expect(bench.works('put by somebody')).toBe(false);
+    }
+    expect(bench.secret()).not.toHaveProperty('nextPassword');
   });
 
   it.each([

@@ -53,6 +53,16 @@ describe('a connection Secret whose name changes twice, before the first change 
     expect(bench.takeCalls()).not.toContain('updateUser');
   });
 
+  it("neither takes a password from somebody else's Secret that has a former name, nor deletes it", async () => {
+    const bench = await readyUserBench();
+    await bench.putSecret('app-connection', { password: 'theirs' });
+    await bench.edit(named('second'));
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+    expect(bench.secret()).toEqual({ password: 'theirs' });
+    expect([bench.works('theirs'), bench.works(bench.secret('second')?.['password'])]).toEqual([false, true]);
+  });
+
   it('leaves one Secret even before the user was Ready for the first time', async () => {
     const bench = await userBench({ user: {} });
     for (let pass = 0; pass < 20 && !bench.users().includes('app'); pass++) await bench.pass();
