@@ -66,6 +66,7 @@ test('Leaving ignores what stays on the server', () => {
   const [users, databases] = [aSource(), aSource()];
   const leaving = new Leaving(users.informer, databases.informer, () => expect.unreachable());
   users.change(undefined, aUser({ deleting: true, deletionPolicy: 'Retain' }));
+  users.change(undefined, { ...aUser({ deleting: true }), status: {} });
   expect([leaving.of('shop/orders').leaving, leaving.of('shop/orders').mayFollow]).toEqual([[], false]);
 });
 

@@ -103,7 +103,9 @@ describe('A Database whose cluster cannot be worked on', () => {
     const known = aDatabase()
       .applied()
       .withStatus({ conditions: [synced] });
-    expect(conditionOf(decide(known, noServer('suspended')), 'Synced')).toMatchObject({ reason: 'SchemaApplied' });
+    const resting = noServer('suspended', { rests: true, foundRight: true });
+    for (const seen of [noServer('suspended'), resting, NOT_ALLOWED])
+      expect(conditionOf(decide(known, seen), 'Synced')).toMatchObject({ reason: 'SchemaApplied' });
     const changed = { ...noServer('suspended'), areSourcesChanged: true };
     expect(conditionOf(decide(known, changed), 'Synced')).toMatchObject({ status: 'Unknown', reason: 'SchemaPending' });
     const changedBack = aDatabase()

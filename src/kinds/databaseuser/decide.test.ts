@@ -438,8 +438,12 @@ describe('it waits for', () => {
 
   it('nothing if this process has just begun', () => {
     expect(decideUser(owned.subject, { ...cluster, starting: true }, NOW_MS)).toEqual({ conditions: 'keep' });
-    const told = decideUser(fresh.subject, { ...cluster, starting: true }, NOW_MS);
-    expect(outline(told).ready).toBe('Unknown ClusterSuspended');
+    // What was never told, or was told of another spec, is not kept.
+    const changed = { ...owned.subject, metadata: { ...owned.subject.metadata, generation: 99 } };
+    for (const subject of [fresh.subject, fresh.withStatus({ observedGeneration: 1 }).subject, changed])
+      expect(outline(decideUser(subject, { ...cluster, starting: true }, NOW_MS)).ready).toBe(
+        'Unknown ClusterSuspended',
+      );
   });
 
   it("a person's own password that does not exist yet", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addressOf } from '../../../../test/support/simulator.ts';
-import { APP, readyUserBench, userBench } from '../../../../test/support/user-bench.ts';
+import { APP, readyUserBench, settleRefused, userBench } from '../../../../test/support/user-bench.ts';
 import { DATABASE_CLUSTERS } from '../../databasecluster/resource.ts';
 import { DATABASE_USERS } from '../resource.ts';
 
@@ -338,6 +338,32 @@ describe('the cluster', () => {
     expect(bench.ready()).toBe('True ClusterSuspended');
     const types = bench.status().conditions?.map(({ type }) => type);
     expect(types).not.toContain('Reconciling');
+  });
+
+  it('leaves a user waiting while it is suspended if its login did not work before', async () => {
+    const bench = await readyUserBench();
+    bench.cluster.simulator.setPassword('orders', 'app', 'changed on the server');
+    bench.cluster.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 400 });
+    await bench.cluster.clock.advance(660_000);
+    await settleRefused(bench);
+    expect(bench.ready()).toBe('False RefusedByServer');
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.cluster.until('True Suspended');
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ClusterSuspended');
+  });
+
+  it('leaves a user waiting while it is suspended if it is another cluster by now', async () => {
+    const bench = await readyUserBench();
+    await bench.cluster.edit({ state: 'Suspended' });
+    await bench.cluster.until('True Suspended');
+    await bench.settle();
+    expect(bench.ready()).toBe('True ClusterSuspended');
+    const ref = { namespace: 'shop', name: 'orders' };
+    const identity = { createdAt: '2026-11-28T00:00:00.000Z' };
+    await bench.cluster.kube.patch(DATABASE_CLUSTERS, ref, { status: identity }, { subresource: 'status' });
+    await bench.settle();
+    expect(bench.ready()).toBe('Unknown ClusterSuspended');
   });
 
   it('leaves the user its finalizer while it is suspended, and a replaced object gets it back', async () => {
