@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { Pace, type YieldNow } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
-import type { HttpResponse, HttpTimeouts, HttpTransport } from '../base/transport.ts';
+import type { HttpResponse, HttpTransport } from '../base/transport.ts';
 import { LIST_LIMITS, pagelessBody, readIfAny, readJson, shaped } from '../http/answer.ts';
 import type { RequestRecord, Turn } from '../http/api-call.ts';
 import { ApiEndpoint } from '../http/api-endpoint.ts';
@@ -45,8 +45,6 @@ export interface CloudClientOptions {
   readonly peers?: readonly CloudClient[] | undefined;
   /** As in ApiEndpoint. */
   readonly onRecovered?: (() => void) | undefined;
-  /** Default: the transport's. */
-  readonly timeouts?: Partial<HttpTimeouts> | undefined;
   readonly yieldNow?: YieldNow | undefined;
 }
 

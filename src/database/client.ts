@@ -50,8 +50,6 @@ export interface ServerClientOptions {
   readonly rateLimit?: RateLimit | undefined;
   /** What the server may repeat from other clients' requests. Default: from this one's only. */
   readonly sent?: SentSecrets | undefined;
-  /** Default: the transport's. Calls on which the server may work for long have their own. */
-  readonly timeouts?: Partial<HttpTimeouts> | undefined;
   readonly yieldNow?: YieldNow | undefined;
 }
 

@@ -72,8 +72,6 @@ export interface CallOptions {
   readonly onRequest?: ((record: RequestRecord) => void) | undefined;
   /** Called after a 421, with the primary's address if one comes with it. Returns what else to say of that, after a comma. */
   readonly onNotPrimary?: ((primary: string | undefined) => string | undefined) | undefined;
-  /** For every call that does not have its own. */
-  readonly timeouts?: Partial<HttpTimeouts> | undefined;
 }
 
 /** A connection that the server closed while idle breaks at once; one that breaks later has another reason. */
@@ -98,8 +96,7 @@ export class ApiCall {
   request(): HttpRequest {
     const { baseURL } = this.#options;
     const { method, path, given } = this.#operation;
-    const { headers, body, signal } = this.#exchange;
-    const timeouts = { ...this.#options.timeouts, ...this.#exchange.timeouts };
+    const { headers, body, signal, timeouts = {} } = this.#exchange;
     const problems = path.map((part) => (part === given ? givenSegmentProblem : segmentProblem)(part));
     const problem = baseURLProblem(baseURL) ?? problems.find((found) => found !== undefined);
     if (problem !== undefined) throw this.error('invalid', { what: `not sent, because ${problem}` });
