@@ -214,6 +214,20 @@ test('ApiEndpoint.call() stops waiting for a pause of one operation when its sig
   expect(requests).toHaveLength(sent);
 });
 
+test('ApiEndpoint.call() stops waiting for its turn behind others, after a 429, when its signal aborts', async () => {
+  const { call, patiently, clock, requests } = anEndpoint((_, count) => ({ status: count === 0 ? 429 : 200 }));
+  await errorOf(call());
+  clock.advance(1_000);
+  const crowd = Array.from({ length: 20 }, () => call(write));
+  const leave = new AbortController();
+  const waiting = errorOf(call({ ...write, path: ['v1', 'left'] }, { signal: leave.signal }));
+  await new Promise((resolve) => setImmediate(resolve));
+  leave.abort();
+  expect(await waiting).toMatchObject({ kind: 'aborted' });
+  await patiently(Promise.all(crowd));
+  expect(requests.map(({ url }) => String(url))).not.toContain('https://host/base/v1/left');
+});
+
 test('ApiEndpoint.call() fails calls that wait for some seconds, except routine ones', async () => {
   const { call, patiently, clock, requests } = anEndpoint((_, count) => ({
     status: count === 0 || count === 2 ? 429 : 200,

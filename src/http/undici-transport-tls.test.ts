@@ -113,39 +113,42 @@ test.each([
   expect(message.endsWith(says), message).toBe(true);
 });
 
-test('a renewed client certificate is used from the next request on, while requests with the former one can end', async () => {
-  const open: ServerResponse[] = [];
-  const server = createServer(
-    { ...FIRST, requestCert: true, rejectUnauthorized: false },
-    ({ url, socket }, response) => {
-      const { subject } = (socket as TLSSocket).getPeerCertificate();
-      response.write(String(subject?.CN));
-      if (url === '/slow') open.push(response);
-      else response.end();
-    },
-  );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  let [cert, key]: string[] = [FIRST.cert, FIRST.key];
-  const transport = createUndiciTransport({ ca: FIRST.cert, cert: () => cert, key: () => key });
-  onTestFinished(async () => {
-    await transport.close();
-    server.closeAllConnections();
-    server.close();
-  });
-  const get = (path: string) =>
-    transport({ method: 'GET', url: `https://127.0.0.1:${(server.address() as AddressInfo).port}${path}` });
-  const text = (response: HttpResponse) => readText(response, 100);
-  const slow = await get('/slow');
-  expect(await text(await get('/'))).toBe('first');
-  // The files are written one after the other.
-  cert = SECOND.cert;
-  expect(await text(await get('/'))).toBe('first');
-  key = SECOND.key;
-  // There is a connection that is kept alive.
-  expect(await text(await get('/'))).toBe('second');
-  open[0]?.end(' to its end');
-  expect(await text(slow)).toBe('first to its end');
-});
+test.each(['certificate', 'key'])(
+  'a renewed client certificate, whose %s is written first, is used from the next request on, while requests with the former one can end',
+  async (first) => {
+    const open: ServerResponse[] = [];
+    const server = createServer(
+      { ...FIRST, requestCert: true, rejectUnauthorized: false },
+      ({ url, socket }, response) => {
+        const { subject } = (socket as TLSSocket).getPeerCertificate();
+        response.write(String(subject?.CN));
+        if (url === '/slow') open.push(response);
+        else response.end();
+      },
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    let [cert, key]: string[] = [FIRST.cert, FIRST.key];
+    const transport = createUndiciTransport({ ca: FIRST.cert, cert: () => cert, key: () => key });
+    onTestFinished(async () => {
+      await transport.close();
+      server.closeAllConnections();
+      server.close();
+    });
+    const get = (path: string) =>
+      transport({ method: 'GET', url: `https://127.0.0.1:${(server.address() as AddressInfo).port}${path}` });
+    const text = (response: HttpResponse) => readText(response, 100);
+    const slow = await get('/slow');
+    expect(await text(await get('/'))).toBe('first');
+    if (first === 'key') key = SECOND.key;
+    else cert = SECOND.cert;
+    expect(await text(await get('/'))).toBe('first');
+    [cert, key] = [SECOND.cert, SECOND.key];
+    // There is a connection that is kept alive.
+    expect(await text(await get('/'))).toBe('second');
+    open[0]?.end(' to its end');
+    expect(await text(slow)).toBe('first to its end');
+  },
+);
 
 test('closing a transport also ends requests with a former client certificate', async () => {
   const server = createServer({ ...FIRST, requestCert: true, rejectUnauthorized: false }, (_request, response) => {

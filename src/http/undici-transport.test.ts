@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { HttpError, type HttpRequest, readText } from '../base/transport.ts';
 import { createUndiciTransport } from './undici-transport.ts';
 
@@ -220,6 +220,24 @@ test('The transport keeps to its time limits: for headers, between pieces, and i
         const error = await errorOf(ask({ url: `${url}${path}`, timeouts }));
         expect(error, path).toMatchObject({ kind: 'lost', isUnanswered, isSilence: path === 'body' });
       }
+    },
+  );
+});
+
+test('The transport gives each request a minute in total, unless the request says otherwise', async () => {
+  const limits = vi.spyOn(globalThis, 'setTimeout');
+  onTestFinished(() => limits.mockRestore());
+  const totalOf = async (ask: () => Promise<unknown>) => {
+    limits.mockClear();
+    await ask();
+    return limits.mock.calls.map(([, ms]) => ms).filter((ms) => ms === 60_000 || ms === 7_777);
+  };
+  await withServer(
+    (_, response) => response.end('ok'),
+    async (_, ask) => {
+      expect(await totalOf(() => ask())).toEqual([60_000]);
+      expect(await totalOf(() => ask({ timeouts: { headersMs: 5_000 } }))).toEqual([60_000]);
+      expect(await totalOf(() => ask({ timeouts: { totalMs: 7_777 } }))).toEqual([7_777]);
     },
   );
 });

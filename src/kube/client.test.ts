@@ -419,6 +419,22 @@ test('A watch that breaks inside a line gives what was complete, and one with no
   expect(await errorOf(follow(nonsense.api))).toMatchObject({ kind: 'lost' });
 });
 
+test.each<[string, (api: ReturnType<typeof createKubeClient>, signal: AbortSignal) => Promise<unknown>]>([
+  ['get', (api, signal) => api.get(TOYS, REF, signal)],
+  ['list', (api, signal) => api.list(TOYS, {}, signal)],
+  ['watch', (api, signal) => allOf(api.watch(TOYS, { resourceVersion: '1', timeoutSeconds: 1 }, signal))],
+  ['create', (api, signal) => api.create(TOYS, 'ns', OBJECT, signal)],
+  ['patch', (api, signal) => api.patch(TOYS, REF, {}, undefined, signal)],
+  ['delete', (api, signal) => api.delete(TOYS, REF, { uid: 'u' }, signal)],
+  ['applyDryRun', (api, signal) => api.applyDryRun(TOYS, OBJECT, { force: false }, signal)],
+  ['patchDryRun', (api, signal) => api.patchDryRun(TOYS, REF, {}, signal)],
+])('%s() gives up when its caller does', async (_, call) => {
+  const { api, transport } = aClient(() => new HttpError('aborted', 'Given up'));
+  const { signal } = new AbortController();
+  await errorOf(call(api, signal));
+  expect(transport.requests.map((request) => request.signal)).toEqual([signal]);
+});
+
 test('delete() says whether the object existed', async () => {
   expect(await aClient(() => ({ status: 200, body: {} })).api.delete(TOYS, REF, { uid: 'u' })).toBe(true);
   expect(await aClient(() => status(404, 'NotFound')).api.delete(TOYS, REF, { uid: 'u' })).toBe(false);
