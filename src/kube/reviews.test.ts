@@ -34,13 +34,19 @@ test.each([
 });
 
 test('mayGet() asks with everything that is known of the user', async () => {
-  const user = { username: 'prometheus', groups: ['g'] };
+  const user = { username: 'prometheus', uid: '1', groups: ['g'], extra: { scopes: ['metrics'] } };
   const { reviews, sent } = bench({ body: { status: { allowed: true } } });
   expect(await reviews.mayGet(user, '/metrics')).toBe(true);
   expect(sent()).toEqual([
     [
       'https://api.test/apis/authorization.k8s.io/v1/subjectaccessreviews',
-      { user: 'prometheus', groups: ['g'], nonResourceAttributes: { path: '/metrics', verb: 'get' } },
+      {
+        user: 'prometheus',
+        uid: '1',
+        groups: ['g'],
+        extra: { scopes: ['metrics'] },
+        nonResourceAttributes: { path: '/metrics', verb: 'get' },
+      },
     ],
   ]);
 });

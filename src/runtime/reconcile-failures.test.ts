@@ -38,6 +38,21 @@ test.each([
   });
 });
 
+test.each([true, false])(
+  'reconcile() says of conditions that prevail (%s) only that, and what failed besides',
+  async (prevails) => {
+    const said = failing('LoginLost', 'A person must hear of this');
+    const toy = aToy({
+      decide: () => ({ conditions: said, prevails, steps: ['grow'] }),
+      act: () => Promise.reject(new TransientError('Busy', 'Try later')),
+    });
+    await toy.create({ finalizers: [TOY_FINALIZER] });
+    await toy.reconcile();
+    expect(toy.status().conditions?.[0]?.reason).toBe(prevails ? 'LoginLost' : 'Busy');
+    expect(toy.status().lastError).toMatchObject({ message: 'Try later' });
+  },
+);
+
 test('reconcile() reports a standing refusal the same way each time, and does not count it as a failure', async () => {
   const stands = failureOf(new TerminalError('Refused', 'The server says no'));
   let refuses = true;

@@ -310,3 +310,18 @@ test('reconcile() does not keep saying Ready of what it found not to be, however
   for (decision of [before, now]) await toy.reconcile(undefined, { failsForMs: () => 0 });
   expect(isStatusConditionTrue(toy.status().conditions, 'Ready')).toBe(false);
 });
+
+test('reconcile() goes on saying Ready if a step must make a short pause and nothing else is wrong', async () => {
+  let steps: readonly string[] = [];
+  const toy = aToy({
+    decide: () => ({ conditions: READY, steps }),
+    act: () => Promise.reject(new KubeError('busy', { status: 429, retryAfterMs: 1_000 })),
+  });
+  await toy.create({ finalizers: [TOY_FINALIZER] });
+  await toy.reconcile();
+  steps = ['grow'];
+  await toy.reconcile(undefined, { failsForMs: () => 0 });
+  expect(isStatusConditionTrue(toy.status().conditions, 'Ready')).toBe(true);
+  await toy.reconcile(undefined, { failsForMs: () => 5_000 });
+  expect(isStatusConditionTrue(toy.status().conditions, 'Ready')).toBe(false);
+});

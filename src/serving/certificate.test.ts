@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { FIRST, SECOND } from '../../test/support/certificates.ts';
+import { FIRST, RENEWED, SECOND } from '../../test/support/certificates.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
 import { loadCertificateFiles } from './certificate.ts';
 import { serve } from './http-server.ts';
@@ -61,6 +61,16 @@ test('a server uses a renewed certificate without a restart, and keeps the old o
   expect(await look()).toEqual(['The certificate was renewed']);
   expect(await nameAt(server.address)).toBe('second');
   expect(await look()).toEqual([]);
+  for (const [pair, name] of [
+    [FIRST, 'first'],
+    [RENEWED, 'renewed'],
+  ] as const) {
+    write(pair);
+    expect(await look()).toEqual(['The certificate was renewed']);
+    expect(await nameAt(server.address)).toBe(name);
+  }
+  write(SECOND);
+  await look();
   // The same mistake, later, is another one.
   write({ cert: FIRST.cert });
   expect(await look()).toEqual([expect.stringMatching(/^The old certificate stays: .*tls\.crt/)]);
