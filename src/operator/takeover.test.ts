@@ -118,3 +118,36 @@ test('A standby has nothing in its queues, however much changes meanwhile', asyn
   const depths = [...text.matchAll(/^workqueue_depth\{.*\} (\d+)$/gm)].map(([, depth]) => Number(depth));
   expect([depths.length > 0, Math.max(...depths)]).toEqual([true, 0]);
 });
+
+test.each([
+  { who: 'leads', shardBySpace: false },
+  { who: 'shares the spaces', shardBySpace: true },
+])(
+  'A process that $who, and froze in the middle of a pass, changes nothing when it wakes up',
+  async ({ shardBySpace }) => {
+    const world = await aWorldOfOperators({ count: 1, shardBySpace });
+    const { clock, kube, simulator, calls, writes } = world;
+    const all = [world.replica(), world.replica()];
+    await clock.advance(120_000);
+    const acting = calls.at(-1)?.replica ?? 0;
+    const its = all[acting]?.clock ?? expect.unreachable();
+    // Right before the deploy it is asked whether the object is still as it was.
+    const get = kube.get.bind(kube);
+    const asked = vi.spyOn(kube, 'get').mockImplementation(async (resource, ref, ...more) => {
+      if (resource === DATABASE_CLUSTERS && ref.name === 'late') {
+        its.freeze();
+        asked.mockRestore();
+      }
+      return get(resource, ref, ...more);
+    });
+    await world.addCluster(0, 'late');
+    await clock.advance(180_000);
+    expect([calls.at(-1)?.replica, simulator.count('deploy')]).toEqual([1 - acting, 2]);
+    const [callsBefore, writesBefore] = [calls.length, writes.length];
+    its.thaw();
+    await clock.advance(60_000);
+    const isIts = ({ replica }: { readonly replica: number }) => replica === acting;
+    expect(calls.slice(callsBefore).filter((call) => isIts(call) && call.method !== 'GET')).toEqual([]);
+    expect(writes.slice(writesBefore).filter(isIts)).toEqual([]);
+  },
+);
