@@ -64,6 +64,11 @@ const replacing: readonly { name: string; found: Partial<Tried>; step: ClusterSt
     found: { working: 'held', next: 'ours', secretVersion: undefined, factoryAlive: undefined },
     step: { do: 'PutPassword', id: 'orders', as: 'held' },
   },
+  {
+    name: 'gives the server the password that was recorded, by the login of another Secret, as the one beside it does not work',
+    found: { working: 'inherited', workingOf: 'former', next: 'ours', factoryAlive: undefined },
+    step: { do: 'PutPassword', id: 'orders', as: 'inherited', of: 'former' },
+  },
 ];
 
 const refused: readonly {
@@ -125,7 +130,23 @@ describe('decideLogin()', () => {
     expect(decision.hold).toBe(true);
     expect(outline(decision)).toMatchObject({ ready: 'Unknown SecuringCredentials', summary: 'Reconciling' });
     expect(conditionOf(decision, 'CredentialsSecured')?.status).toBe('False');
+    expect(conditionOf(decision, 'Available')).toEqual({
+      type: 'Available',
+      status: 'False',
+      reason: 'SecuringCredentials',
+      message: `The server at ${ENDPOINT} answers; its login is being replaced`,
+    });
   });
+
+  it.each(['CredentialsSecured', 'Available'])(
+    'is not Ready while a password is replaced that was not in order before: %s was False',
+    (type) => {
+      const given = healthy.withCondition(type, 'False', 'SecuringCredentials');
+      const seen = anObservation().tried({ next: 'ours', factoryAlive: undefined });
+      const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+      expect(outline(decision)).toMatchObject({ ready: 'Unknown SecuringCredentials', steps: ['PutPassword'] });
+    },
+  );
 
   it.each([
     { before: 'was retired', given: healthy },
@@ -166,6 +187,8 @@ describe('decideLogin()', () => {
     expect(conditionOf(decision, 'CredentialsSecured')).toMatchObject({ status: 'False', reason });
     const available = isAvailable ? { status: 'True', reason: 'LoginWorks' } : { status: 'False', reason };
     expect(conditionOf(decision, 'Available')).toMatchObject(available);
+    if (isAvailable || found.acceptsAny === true)
+      expect(conditionOf(decision, 'Available')?.message).toContain(`The server at ${ENDPOINT} `);
   });
 
   it.each([
@@ -245,6 +268,9 @@ describe('decideLogin()', () => {
   it('is ready when the published login works and the factory login does not', () => {
     const decision = decideCluster(fresh.subject, anObservation().tried({}).seen, NOW_MS);
     expect(outline(decision)).toMatchObject({ ready: 'True Running', summary: 'none', steps: [] });
+    expect(conditionOf(decision, 'Ready')?.message).toContain(
+      `runs at ${ENDPOINT}; its login is in Secret "orders-admin"`,
+    );
     for (const type of ['Synced', 'CredentialsSecured', 'Available'])
       expect(conditionOf(decision, type)?.status, type).toBe('True');
     expect(decision.status?.credentials).toEqual({
@@ -277,6 +303,10 @@ describe('decideLogin()', () => {
 
   it.each([
     { found: { working: 'inherited', workingOf: 'orders-admin', secretVersion: undefined }, step: 'PreparePassword' },
+    {
+      found: { working: 'inheritedNext', workingOf: 'orders-admin', secretVersion: undefined },
+      step: 'PreparePassword',
+    },
     { found: { working: 'current', next: 'ours' }, step: 'PutPassword' },
   ] as const)(
     'is not Ready while the login moves to a new Secret, and says so before $step, as what is published will soon stop working',
@@ -298,6 +328,22 @@ describe('decideLogin()', () => {
       }
     },
   );
+
+  it('writes a new password at once, and reports later, if only a session works, as that may end at any moment', () => {
+    const given = healthy.with({ adminCredentials: { secretName: 'renamed' } });
+    const found = {
+      secretName: 'renamed',
+      working: 'held',
+      secretVersion: undefined,
+      factoryAlive: undefined,
+    } as const;
+    const decision = decideCluster(given.subject, anObservation().tried(found).seen, NOW_MS);
+    expect(decision.steps).toEqual([{ do: 'PreparePassword', from: 'held' }]);
+    // Nor is there time for clones, except where a new password is not needed.
+    const lost = anObservation().tried({ working: 'held', secretVersion: undefined, factoryAlive: undefined });
+    const besideClones = decideCluster(healthy.subject, lost.with({ clones: ['copy'] }).seen, NOW_MS);
+    expect(besideClones.steps).toEqual([{ do: 'PreparePassword', from: 'held' }]);
+  });
 
   it('deletes the former Secrets if the login works, and leaves the name that leads to them until they are gone', () => {
     const given = healthy.withStatus({ unverifiedSecretName: 'former' });
@@ -327,6 +373,7 @@ describe('decideLogin()', () => {
     expect(decideCluster(due.subject, seen.seen, NOW_MS).steps).toEqual([
       { do: 'PreparePassword', from: 'current', rotates: true },
     ]);
+    expect(decideCluster(due.subject, seen.with({ clones: ['a'] }).seen, NOW_MS).steps).toEqual([]);
     const decision = decideCluster(due.subject, seen.with({ clones: ['a', 'b', 'c', 'd'] }).seen, NOW_MS);
     expect(decision).toMatchObject({ steps: [], requeueAfterMs: 15_000 });
     expect(outline(decision).ready).toBe('True Running');
@@ -401,6 +448,67 @@ describe('decideLogin()', () => {
     expect(replaced(true)).toMatchObject({ ready: 'True Running', summary: 'Reconciling', comesBack: 'soon' });
   });
 
+  it.each([
+    ['none', true],
+    ['current', false],
+  ] as const)(
+    'need not tell at once that a password was taken which does not sign in yet, if none does: %s',
+    (working, mayPass) => {
+      const seen = anObservation().tried({ working, next: 'ours', isAwaited: true, factoryAlive: undefined });
+      expect(decideCluster(healthy.subject, seen.seen, NOW_MS)).toMatchObject({ retry: 'soon', mayPass });
+    },
+  );
+
+  it.each([
+    [500_000, 30_000],
+    [10_000, 10_000],
+  ])(
+    'tries a coming password that somebody else wrote each half minute, until it replaces it in %d ms',
+    (replacedInMs, requeueAfterMs) => {
+      const seen = anObservation().tried({ next: 'foreign', replacedInMs });
+      const decision = decideCluster(healthy.subject, seen.seen, NOW_MS);
+      expect(decision.requeueAfterMs).toBe(requeueAfterMs);
+      expect(outline(decision).steps).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['that works', { working: 'next', next: 'ours' }, 'PromotePassword'],
+    ['that was written', { working: 'current', next: 'ours' }, 'PutPassword'],
+  ] as const)(
+    'goes on with a coming password %s before it reports a user who may not manage others',
+    (_, found, step) => {
+      const seen = anObservation().tried({ ...found, factoryAlive: undefined, powerless: 'ops' });
+      expect(outline(decideCluster(healthy.subject, seen.seen, NOW_MS)).steps).toEqual([step]);
+    },
+  );
+
+  it('looks again now and then at a cluster whose change is impossible, even if its login is never verified', () => {
+    const given = healthy.with({ storageSizeGB: 50 });
+    const comesBack = (verifyInMs: number | undefined) => {
+      const { seen } = anObservation().login({ login: 'settled', verifyInMs });
+      const { retry, requeueAfterMs } = decideCluster(given.subject, seen, NOW_MS);
+      return { retry, requeueAfterMs };
+    };
+    expect(comesBack(undefined)).toEqual({ retry: 'slowly', requeueAfterMs: undefined });
+    expect(comesBack(600_000)).toEqual({ retry: undefined, requeueAfterMs: 600_000 });
+  });
+
+  it.each([{ storageSizeGB: 200 }, { clusterID: 'orders-eu' }])(
+    'does not request a change again, that may just have failed, because a server is looked at soon: %j',
+    (change) => {
+      const seen = (retrySoon: boolean) =>
+        retrySoon
+          ? anObservation().login({ login: 'unreachable', message: 'It is down', heldBack: false, forMs: 0 }).seen
+          : anObservation().seen;
+      const patience = (soon: boolean) =>
+        decideCluster(healthy.with(change).generation(2).subject, seen(soon), NOW_MS).steps?.map((step) =>
+          'patient' in step ? step.patient : undefined,
+        );
+      expect([patience(true), patience(false)]).toEqual([[true], [undefined]]);
+    },
+  );
+
   it('does not call it drift that the cluster is to be changed once the password is replaced', () => {
     const grown = healthy.with({ storageSizeGB: 200 });
     const decide = (isAwaited: boolean) => {
@@ -447,12 +555,34 @@ describe('decideLogin()', () => {
   it.each([
     ['a server that has never answered', fresh, 'Unknown ServerUnreachable'],
     ['a server that answered before', healthy, 'False ServerUnreachable'],
+    [
+      'a server that answered before it was found down',
+      healthy.withCondition('Ready', 'False', 'ServerUnreachable'),
+      'False ServerUnreachable',
+    ],
   ])('tries %s again soon', (_what, given, ready) => {
     const seen = anObservation().login({ login: 'unreachable', message: 'Cannot sign in', heldBack: false, forMs: 0 });
     const decision = decideCluster(given.subject, seen.seen, NOW_MS);
     expect(outline(decision)).toEqual({ ready, summary: 'Reconciling', steps: [], comesBack: 'soon' });
-    expect(decision.mayPass).toBe(given === healthy);
+    expect(decision.mayPass).toBe(given !== fresh);
     expect(conditionOf(decision, 'Available')?.status).toBe('False');
+    expect(conditionOf(decision, 'Ready')?.message).toContain(`at ${ENDPOINT} cannot be used: Cannot sign in. Mooring`);
+  });
+
+  it('reports at once that a server is down which others have found so', () => {
+    const seen = anObservation().login({ login: 'unreachable', message: 'Not tried', heldBack: true, forMs: 0 });
+    expect(decideCluster(healthy.subject, seen.seen, NOW_MS).mayPass).toBe(false);
+  });
+
+  it.each([
+    ['the server of the login', ENDPOINT, 'True'],
+    ['a server where it was never tried', 'https://elsewhere.test:443', 'False'],
+  ])('leaves what it found of the login if %s asks for fewer calls', (_what, endpoint, status) => {
+    const login = { login: 'unreachable', message: 'Later', isThrottled: true, heldBack: false, forMs: 0 } as const;
+    const decision = decideCluster(healthy.subject, anObservation().login(login).with({ endpoint }).seen, NOW_MS);
+    expect(conditionOf(decision, 'Available')?.status).toBe(status);
+    expect(outline(decision).ready).toBe('Unknown ServerThrottled');
+    expect(conditionOf(decision, 'Ready')?.message).toContain('cannot be used now: Later');
   });
 
   it('distinguishes a server that answers nonsense from one that does not answer', () => {

@@ -47,7 +47,7 @@ export const decideLogin: Rule = (subject, seen, nowMs) => {
   };
   // The change is impossible, so the login is all there is to do.
   if (change.steps.length === 0)
-    return { ...told, steps, ...(steps.length > 0 || requeueAfterMs !== undefined ? {} : { retry }) };
+    return { ...told, ...(steps.length > 0 || requeueAfterMs !== undefined ? {} : { retry }) };
   if (!isHeldUp(subject)) {
     if (isToBeReplaced(subject, seen, nowMs)) return login;
     // The next pass reports. Until then, what was reported about a refused change stands.
