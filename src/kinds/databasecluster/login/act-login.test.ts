@@ -8,9 +8,9 @@ import {
   runningBench,
 } from '../../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../../test/support/simulator.ts';
-import { SECRETS } from '../../../kube/api.ts';
+import { KubeError, SECRETS } from '../../../kube/api.ts';
 import { actOnCluster } from '../act.ts';
-import type { ClusterStep } from '../observation.ts';
+import type { ClusterStep, ClusterSubject } from '../observation.ts';
 import { DATABASE_CLUSTERS } from '../resource.ts';
 
 /** A cluster that existed before its object, which names a Secret with a login of the cluster. */
@@ -28,6 +28,14 @@ async function adoptingBench(): Promise<KindBench> {
   });
   bench.simulator.setPassword('orders', 'admin', 'given by a person');
   return bench;
+}
+
+const SECRET = { namespace: 'shop', name: 'orders-admin' };
+
+/** A step that was decided on before something changed. */
+function late(bench: KindBench, step: ClusterStep, subject?: ClusterSubject): Promise<unknown> {
+  const given = subject ?? { ...aCluster().subject, status: bench.status() };
+  return actOnCluster(bench.world(), given, step, new AbortController().signal, () => {});
 }
 
 describe('The password of a DatabaseCluster', () => {
@@ -98,6 +106,112 @@ describe('The password of a DatabaseCluster', () => {
     await bench.kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { data: { nextPassword } });
     await expect(act(put)).rejects.toEqual(changed);
     expect(bench.simulator.passwordIs('orders', 'admin', before?.['password'] ?? '')).toBe(true);
+  });
+
+  it.each([
+    ['of another cluster, which nobody else has', 'of another cluster', {}],
+    ['that somebody else wrote, and that may be on its way', undefined, { nextPassword: 'of somebody else' }],
+  ])('%s, is not overwritten by a step that comes late', async (_, password, next) => {
+    const bench = await runningBench();
+    const where = 'https://elsewhere.test acme/production';
+    const annotations = password === undefined ? {} : { 'mooring.dev/login-of': `${CREATED_AT} ${where}` };
+    const data = { ...bench.secret(), ...(password === undefined ? {} : { password }), ...next };
+    const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+    await bench.kube.patch(SECRETS, SECRET, { metadata: { annotations }, data: Object.fromEntries(encoded) });
+    const from = password === undefined ? 'current' : 'factory';
+    const prepared = late(bench, { do: 'PreparePassword', from });
+    if (password === undefined) await prepared;
+    else await expect(prepared).rejects.toEqual(expect.objectContaining({ reason: 'SecretChanged' }));
+    expect(bench.secret()).toEqual(data);
+  });
+
+  it.each(['inherited', 'inheritedNext'] as const)(
+    'is not copied (%s) to the Secret of a clone whose object is gone, where it would stay',
+    async (from) => {
+      const bench = await runningBench();
+      const data = { nextPassword: Buffer.from('the next one').toString('base64') };
+      await bench.kube.patch(SECRETS, SECRET, { data });
+      const { subject } = aCluster().with({ cloneFrom: { clusterRef: { name: 'orders' } } });
+      const clone = { ...subject, key: 'shop/copy' as const, metadata: { ...subject.metadata, name: 'copy' } };
+      const status = { clusterID: 'copy', createdAt: CREATED_AT, unverifiedSecretName: 'copy-admin' };
+      const step = { do: 'PreparePassword', from, of: 'orders-admin' } as const;
+      const prepared = late(bench, step, { ...clone, status: { ...subject.status, ...status } });
+      await expect(prepared).rejects.toEqual(expect.objectContaining({ reason: 'ObjectChanged' }));
+      expect(bench.secret('copy-admin')).toBeUndefined();
+    },
+  );
+
+  it.each<[string, ClusterStep, (bench: KindBench) => unknown, string]>([
+    [
+      'its Secret is gone',
+      { do: 'PreparePassword', from: 'current' },
+      ({ kube }) => kube.remove(SECRETS, SECRET),
+      'SecretChanged',
+    ],
+    [
+      'the session has ended',
+      { do: 'PutPassword', id: 'orders', as: 'held' },
+      ({ restart }) => restart(),
+      'SessionEnded',
+    ],
+    [
+      'there is no cluster any more',
+      { do: 'PutPassword', id: 'orders', as: 'current' },
+      ({ world }) => world().connections.get('shop/production')?.poller.learn('orders', undefined, Infinity),
+      'ServerUnreachable',
+    ],
+    [
+      'no server runs any more',
+      { do: 'PutPassword', id: 'orders', as: 'current' },
+      ({ world }) => {
+        const { poller } = world().connections.get('shop/production') ?? expect.unreachable();
+        const cluster = poller.get('orders') ?? expect.unreachable();
+        poller.learn('orders', { ...cluster, servers: [] }, Infinity);
+      },
+      'ServerUnreachable',
+    ],
+  ])('is not replaced by a step that comes when %s, which says so', async (_, step, change, reason) => {
+    const bench = await runningBench();
+    await late(bench, { do: 'PreparePassword', from: 'current' });
+    await change(bench);
+    await expect(late(bench, step)).rejects.toEqual(expect.objectContaining({ reason }));
+    expect(bench.calls).not.toContain('server updateUser');
+  });
+
+  it('is left alone by a step that comes when nothing is left to put in place', async () => {
+    const bench = await runningBench();
+    const before = bench.secret();
+    await late(bench, { do: 'PromotePassword' });
+    expect(bench.secret()).toEqual(before);
+    bench.kube.remove(SECRETS, SECRET);
+    await late(bench, { do: 'PromotePassword' });
+    expect(bench.secret()).toBeUndefined();
+  });
+
+  it.each([
+    ['its namespace is being deleted, and its object is not yet', false, true],
+    ['its object is being deleted, and something else refuses the Secret', true, false],
+  ])('is not given up because %s', async (_, deleting, isTerminating) => {
+    const bench = await runningBench();
+    bench.kube.remove(SECRETS, SECRET);
+    if (isTerminating) bench.kube.terminate('shop');
+    else
+      vi.spyOn(bench.kube, 'create').mockRejectedValueOnce(
+        new KubeError('Too many', { status: 403, reason: 'Forbidden' }),
+      );
+    const status = { ...bench.status(), credentials: undefined, unverifiedSecretName: 'orders-admin' };
+    const subject = { ...aCluster().subject, status, deleting };
+    await expect(late(bench, { do: 'PreparePassword', from: 'held' }, subject)).rejects.toBeInstanceOf(KubeError);
+    expect(bench.world().memory.inEndingNamespace.size).toBe(0);
+  });
+
+  it('that cannot be set is not said to have been changed elsewhere, unless the server refuses the login', async () => {
+    const bench = await runningBench();
+    bench.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'errorBefore', status: 500 });
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    for (let pass = 0; pass < 5; pass++) await bench.pass();
+    expect(bench.status().lastError).toMatchObject({ operation: 'updateUser', httpStatus: 500 });
+    expect(bench.ready()).not.toBe('Unknown LoginChanged');
   });
 
   it('is not prepared for a user that nobody knows, as the session that was held has ended', async () => {

@@ -75,6 +75,20 @@ describe('The admin password', () => {
     expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(1);
   });
 
+  it('is replaced once when asked, even if the process ends before it is in place, and by a Secret that has its labels again', async () => {
+    const bench = await runningBench();
+    const labels = { 'mooring.dev/cluster': null };
+    await bench.kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { metadata: { labels } });
+    await bench.annotate(ROTATE_AT, '1');
+    while (bench.secret()?.['nextPassword'] === undefined) await bench.pass();
+    await bench.restart();
+    await rotate(bench);
+    await rotate(bench);
+    expect(bench.status().lastHandledRotateAt).toBe('1');
+    expect(bench.calls.filter((call) => call === 'server updateUser')).toHaveLength(1);
+    expect(bench.kube.all(SECRETS)[0]?.metadata.labels).toMatchObject({ 'mooring.dev/cluster': 'orders' });
+  });
+
   it('is replaced once for each of two requests that are longer than annotations may be together with a copy', async () => {
     const bench = await runningBench();
     for (const [count, end] of ['a', 'b'].entries()) {
@@ -155,6 +169,7 @@ describe('A rotation of the admin password that the server refuses', () => {
     for (let turn = 1; turn <= 3; turn++) {
       for (let pass = 0; pass < 10; pass++) await bench.pass();
       expect(bench.ready()).toBe('False RefusedByServer');
+      expect(bench.told.at(-1)).toContain('The previous password stays: another one is tried now and then');
       expect(bench.secret()).toEqual({ username: 'admin', password });
       expect(bench.status()).toMatchObject({ lastRotation });
       expect(bench.status().lastHandledRotateAt).toBeUndefined();
