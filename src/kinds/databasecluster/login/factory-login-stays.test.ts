@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { expectOneWorkingLogin, FACTORY, type KindBench, kindBench } from '../../../../test/support/kind-bench.ts';
 import { digestOf, Logins } from '../../../database/logins.ts';
+import { SECRETS } from '../../../kube/api.ts';
 
 const puts = ({ calls }: KindBench) => calls.filter((call) => call === 'server updateUser').length;
 
@@ -56,6 +57,21 @@ describe('A server that accepts the factory login for a moment after it took ano
     expect(bench.clock.monotonic() - beganMs).toBeLessThan(90_000);
     // What works stays in the Secret until the next one does.
     expect(bench.secret()?.['password']).toBe(before);
+    refuseFactory();
+    await bench.until('True Running');
+    expectOneWorkingLogin(bench);
+  });
+
+  it('is given another one at once then, even if somebody else has written a coming one', async () => {
+    const { bench, refuseFactory } = await secured();
+    const nextPassword = Buffer.from('of somebody else').toString('base64');
+    await bench.kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { data: { nextPassword } });
+    await bench.clock.advance(90_000);
+    while (puts(bench) === 1 && bench.clock.monotonic() < 300_000) {
+      await bench.pass();
+      await bench.clock.advance(2_000);
+    }
+    expect(bench.clock.monotonic()).toBeLessThan(300_000);
     refuseFactory();
     await bench.until('True Running');
     expectOneWorkingLogin(bench);

@@ -46,7 +46,7 @@ export function recordedIn({ status }: Pick<ClusterSubject, 'status'>): readonly
 export function otherThanWanted(subject: ClusterRecord): string | undefined {
   const secretName = adminSecretName(subject);
   const recorded = recordedIn(subject);
-  if (subject.status.credentials === undefined || !recorded.includes(secretName)) return undefined;
+  if (!recorded.includes(secretName)) return undefined;
   return recorded.find((name) => name !== secretName);
 }
 

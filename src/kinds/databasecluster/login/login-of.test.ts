@@ -202,4 +202,22 @@ describe('The Secret with the login of an object', () => {
     const { subject } = aCluster().owned().withStatus({ createdAt, place });
     expect(isOurSecret(subject, secretOf('orders-admin', saying(createdAt)))).toBe(isOurs);
   });
+
+  it('is not ours before it was verified if it says that it is for another cluster here', () => {
+    const { subject } = aCluster().owned().withStatus({ place: HERE });
+    expect(isOurSecret(subject, secretOf('orders-admin', saying('2020-01-01T00:00:00.000Z')))).toBe(false);
+  });
+
+  it.each([
+    ['it is for this cluster', aCluster().owned().withStatus({ place: HERE }), {}, false],
+    ['it has the label of this object', aCluster(), { 'mooring.dev/cluster': 'orders' }, false],
+    ['its login was verified', aCluster().healthy(), {}, true],
+  ])('belongs to another object that it names, although %s, unless that was verified', (_, given, labels, isOurs) => {
+    const secret = {
+      ...secretOf('orders-admin', saying(CREATED_AT)),
+      labels: { 'mooring.dev/user': 'app', ...labels },
+    };
+    expect(isOurSecret(given.subject, secret)).toBe(isOurs);
+    expect(isOurSecret(given.subject, { ...secret, labels })).toBe(true);
+  });
 });

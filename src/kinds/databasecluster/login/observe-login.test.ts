@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { aCluster } from '../../../../test/support/builders.ts';
 import { kindBench, runningBench } from '../../../../test/support/kind-bench.ts';
 import { DATABASE_CLUSTERS } from '../resource.ts';
-import { readLogins } from './known-logins.ts';
+import { paddedIn, readLogins, untilReplaced } from './known-logins.ts';
 
 const INTERVAL_MS = 600_000;
 
@@ -212,6 +212,15 @@ describe('observeLogin()', () => {
     expect(bench.secret()).toEqual(before);
   });
 
+  it('says of a server that answers something else that it does', async () => {
+    const bench = await kindBench();
+    await bench.until('True Running');
+    bench.simulator.faults.add({ match: { operation: 'signIn' }, effect: 'html', status: 200 });
+    await bench.annotate('mooring.dev/reconcile-at', 'now');
+    await bench.pass();
+    expect(bench.ready()).toBe('False ServerAnswerUnusable');
+  });
+
   it('tries the login at the first server that runs', async () => {
     const bench = await kindBench({ knobs: { serverLagMs: [30_000, 30_000] } });
     await bench.until('True Running');
@@ -280,4 +289,32 @@ describe('readLogins()', () => {
       ],
     });
   });
+});
+
+describe('A coming password that somebody else wrote', () => {
+  it.each([
+    ['current', 600_000],
+    ['none', 600_000],
+    ['factory', undefined],
+    ['held', undefined],
+  ] as const)('stays for ten minutes, but not if what works is in no Secret of ours: %s', async (working, forMs) => {
+    const bench = await kindBench();
+    const login = { username: 'admin', password: 'of somebody else' };
+    const known = { secretName: '', secret: undefined, current: undefined, inherited: [], existing: undefined };
+    const logins = { ...known, existingMissing: undefined, factory: login, next: login, nextIs: 'foreign' } as const;
+    expect(untilReplaced(bench.world(), aCluster().subject, logins, working)).toBe(forMs);
+  });
+});
+
+it('White space is found at either end of what each Secret holds', () => {
+  const login = { username: 'admin', password: 'password' };
+  const padded = [
+    { ...login, username: ' admin' },
+    { ...login, password: 'password\n' },
+  ];
+  const rest = { secretName: '', secret: undefined, next: undefined, nextIs: 'none', inherited: [] } as const;
+  const known = { ...rest, existingMissing: undefined, current: login, existing: login, factory: login };
+  expect(paddedIn(known)).toEqual([]);
+  for (const name of ['current', 'existing', 'factory'] as const)
+    for (const each of padded) expect(paddedIn({ ...known, [name]: each })).toEqual([name]);
 });

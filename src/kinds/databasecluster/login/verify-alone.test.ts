@@ -3,6 +3,7 @@ import {
   aCluster,
   anObservation,
   conditionOf as decided,
+  ENDPOINT,
   noSpace,
   outline,
 } from '../../../../test/support/builders.ts';
@@ -123,12 +124,46 @@ describe('A cluster whose space is not observed', () => {
     await bench.until('True Running');
   });
 
-  it('does not have a login verified that it never had, or that should rest', async () => {
+  it.each([
+    ['rest', async (bench: KindBench) => bench.edit({ state: 'Suspended' })],
+    ['only be observed', async (bench: KindBench) => bench.edit({ managementPolicy: 'Observe' })],
+    [
+      'end',
+      async ({ edit, kube }: KindBench) => {
+        await edit({ deletionPolicy: 'Delete' });
+        kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+      },
+    ],
+  ])('does not have a login verified of a cluster that should %s', async (_, change) => {
     const bench = await unobserved();
-    await bench.edit({ state: 'Suspended' });
+    await change(bench);
+    for (let n = 0; n < 3; n++) await verify(bench);
+    expect(bench.calls).toEqual([]);
+    expect(bench.ready()).not.toMatch(/^True/);
+  });
+
+  it.each([
+    ['when it was last seen, its cluster slept', { state: 'suspended' }],
+    ['its server has another address, where the login was never tried', { endpoint: 'https://elsewhere.test:443' }],
+    ['Ready says that something was wrong', { reason: 'AdminLoginRefused' }],
+    ['its spec has changed since it was looked at', { observedGeneration: 0 }],
+  ])('does not have its login verified if %s', async (_, { reason, ...status }: Record<string, string | number>) => {
+    const bench = await unobserved();
+    const { conditions = [] } = bench.status();
+    const told = conditions.map((each) =>
+      each.type === 'Ready' && reason !== undefined ? { ...each, status: 'False', reason } : each,
+    );
+    const patch = { status: { ...status, conditions: told } };
+    await bench.kube.patch(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' }, patch, { subresource: 'status' });
     await verify(bench);
     expect(bench.calls).toEqual([]);
-    expect(bench.ready()).toBe('Unknown WaitingForSpace');
+  });
+
+  it('stays Ready without a way to verify its login if that is never tried routinely', async () => {
+    const bench = await runningBench({ space: { verifyInterval: '0s' } });
+    loseSight(bench, false);
+    for (let n = 0; n < 3; n++) await verify(bench);
+    expect(bench.ready()).toBe('True Running');
   });
 
   it('has the new password put in place that its server has accepted already', async () => {
@@ -225,6 +260,68 @@ describe('decideCluster() on what was found of a login while the space is not ob
     const decision = decideCluster(running().subject, waiting(tried(found)), NOW_MS);
     expect(outline(decision).ready).toBe('Unknown WaitingForSpace');
     expect(decision.status?.credentials).toBeUndefined();
+    if (found.working === 'factory') expect(decided(decision, 'CredentialsSecured')?.status).toBe('False');
+  });
+
+  it('is not Ready if the Secret of its login is not its own any more', () => {
+    const login = { login: 'secretTaken', secretName: 'orders-admin' } as const;
+    const decision = decideCluster(running().subject, waiting(login), NOW_MS);
+    expect(outline(decision).ready).toBe('Unknown WaitingForSpace');
+    expect(decided(decision, 'Available')).toMatchObject({
+      status: 'False',
+      message: 'Secret "orders-admin" does not hold the login of this cluster any more',
+    });
+  });
+
+  const down = { login: 'unreachable', message: 'No answer', forMs: 0 } as const;
+  it.each<[string, LoginObservation, string | undefined, true | undefined]>([
+    ['soon, and need not tell yet, if its server does not answer', { ...down, heldBack: false }, 'soon', true],
+    ['soon if others have found that', { ...down, heldBack: true }, 'soon', undefined],
+    [
+      'soon, and need not tell yet, if a new password was taken that does not sign in yet',
+      tried({ working: 'none', isAwaited: true, factoryAlive: undefined }),
+      'soon',
+      true,
+    ],
+    [
+      'when the login is due if it is refused',
+      tried({ working: 'none', factoryAlive: undefined }),
+      undefined,
+      undefined,
+    ],
+  ])('comes back %s', (_what, login, retry, mayPass) => {
+    const decision = decideCluster(running().subject, waiting(login), NOW_MS);
+    expect([decision.retry, decision.mayPass]).toEqual([retry, mayPass]);
+    expect(decision.requeueAfterMs).toBe(retry === undefined ? 600_000 : undefined);
+    const says =
+      login.login === 'tried' && login.isAwaited
+        ? /was taken, but does not sign in yet at https:\/\/orders\.test:443$/
+        : /^The server (at https:\/\/orders\.test:443 cannot|refuses)/;
+    expect(decided(decision, 'Available')).toMatchObject({ status: 'False', message: expect.stringMatching(says) });
+  });
+
+  it('says again that the factory login is retired once it is', () => {
+    const { subject } = running()
+      .withCondition('Ready', 'Unknown', 'WaitingForSpace')
+      .withCondition('CredentialsSecured', 'False', 'NotYet');
+    const decision = decideCluster(subject, waiting(tried({})), NOW_MS);
+    expect(decided(decision, 'CredentialsSecured')?.status).toBe('True');
+    expect(decided(decision, 'Available')).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining(ENDPOINT),
+    });
+  });
+
+  it.each([
+    ['that the status names', 'orders-admin', 'True'],
+    ['that it does not name yet', 'another', 'False'],
+  ])('is available with the login in the Secret %s', (_what, workingOf, status) => {
+    const { subject } = running()
+      .withCondition('Ready', 'Unknown', 'WaitingForSpace')
+      .withCondition('Available', 'False', 'NotVerified');
+    const login = tried({ working: 'inherited', workingOf, secretName: 'new', factoryAlive: undefined });
+    const decision = decideCluster(subject, waiting(login), NOW_MS);
+    expect(decided(decision, 'Available')?.status).toBe(status);
   });
 
   it('is not Ready either if others have found that its server is down, and says so once', () => {
