@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aCloudCluster, aCluster } from '../../../test/support/builders.ts';
-import { type KindBench, runningBench } from '../../../test/support/kind-bench.ts';
+import { type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
 import type { Cluster } from '../../cloud/schema.ts';
 import { SECRETS } from '../../kube/api.ts';
@@ -89,6 +89,20 @@ describe('Right before a cluster is changed, the object', () => {
     bench.showAsIs();
     await bench.until('True Running');
     expect(changes(bench).length).toBe('state' in now ? 0 : 1);
+  });
+
+  it.each([
+    ['is paused', (bench: KindBench) => bench.annotate('mooring.dev/paused', 'true')],
+    ['wants another id', (bench: KindBench) => bench.edit({ clusterID: 'orders-eu' })],
+    ['is to go', async ({ kube }: KindBench) => kube.remove(DATABASE_CLUSTERS, REF)],
+  ])('is asked for before a cluster is created, which costs money: not if it %s by now', async (_, change) => {
+    const bench = await kindBench();
+    await bench.pass();
+    expect(bench.status().operation).toBeDefined();
+    bench.showAsNow();
+    await change(bench);
+    expect((await bench.pass()).next).toBe('conflict');
+    expect(bench.calls).not.toContain('deploy');
   });
 
   it('is asked whether its finalizer is there: otherwise it may be gone the next moment, and everything made for it left behind', async () => {

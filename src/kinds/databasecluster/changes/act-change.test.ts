@@ -1,7 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
+import { aCluster } from '../../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, runningBench } from '../../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../../test/support/simulator.ts';
 import type { Dialect } from '../../../simulator/dialect.ts';
+import { actOnCluster } from '../act.ts';
+import { DATABASE_CLUSTERS } from '../resource.ts';
 
 it('A DatabaseCluster costs no call while nothing changes', async () => {
   const bench = await runningBench();
@@ -39,6 +42,43 @@ describe('A change of a DatabaseCluster', () => {
       expect(bench.status().backup).toEqual(daily);
     },
   );
+
+  it('that failed is not asked for again by a pass that comes for something else, unless something about it is different', async () => {
+    const bench = await runningBench();
+    bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'errorBefore', status: 400 });
+    const change = async (
+      generation: number,
+      lookNow = false,
+      patient: { readonly patient?: true } = { patient: true },
+    ) => {
+      const { subject } = aCluster().with({ storageSizeGB: 200, machineType: 'c2d-highcpu-16' });
+      const { metadata = subject.metadata } = bench.kube.all(DATABASE_CLUSTERS)[0] ?? {};
+      const given = { ...subject, metadata: { ...metadata, generation }, status: bench.status(), lookNow };
+      const step = { do: 'Update', id: 'orders', changes: { storageSizeGB: 200 }, ...patient } as const;
+      vi.spyOn(bench.kube, 'get').mockResolvedValueOnce({ apiVersion: '', kind: '', metadata: given.metadata });
+      const before = updates(bench);
+      await expect(actOnCluster(bench.world(), given, step, new AbortController().signal, () => {})).rejects.toThrow();
+      vi.restoreAllMocks();
+      return updates(bench) - before;
+    };
+    expect([await change(1), await change(1), await change(1, true), await change(1, false, {})]).toEqual([1, 0, 1, 1]);
+    expect([await change(2), await change(2)]).toEqual([1, 0]);
+    bench.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-8' });
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    expect([await change(2), await change(2)]).toEqual([1, 0]);
+  });
+
+  it.each([
+    ['whose outcome nobody knows', 'lostAnswer', { storageSizeGB: 200 }],
+    ['that the cloud refused', 'errorBefore', { backup: { frequency: 'hourly', retentionDays: 30 } }],
+  ] as const)('%s leaves what is known of the backups', async (_, effect, spec) => {
+    const backup = { frequency: 'daily', retentionDays: 7 };
+    const bench = await runningBench({ spec: { backup } });
+    bench.simulator.faults.add({ match: { operation: 'update' }, effect, status: 400, times: 1 });
+    await bench.edit(spec);
+    await bench.pass();
+    expect(bench.status().backup).toEqual(backup);
+  });
 
   it('writes no status for a spec that was changed again while the change was requested', async () => {
     const bench = await runningBench();

@@ -40,6 +40,15 @@ const cases = [
     thus: { steps: ['Suspend'] },
   },
   {
+    name: 'suspends a cluster whose renaming was refused',
+    given: changed({ state: 'Suspended', clusterID: 'orders-eu' }).withStatus({
+      observedGeneration: 2,
+      lastError: { operation: 'update', message: 'Not allowed', time: CREATED_AT },
+    }),
+    seen: anObservation().login({ login: 'notTried' }),
+    thus: { steps: ['Suspend'] },
+  },
+  {
     name: 'changes a cluster first even if a look at it failed',
     given: changed({ state: 'Suspended', storageSizeGB: 200 }).withStatus({
       observedGeneration: 2,

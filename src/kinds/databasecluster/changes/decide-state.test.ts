@@ -135,6 +135,37 @@ describe('decideRunState()', () => {
     expect(outline(recorded).steps).toEqual(['Suspend']);
   });
 
+  it('keeps no cluster running whose login was verified once, because its server is silent', () => {
+    const given = changed({ state: 'Suspended' }).withCondition('CredentialsSecured', 'Unknown', 'ObservedOnly');
+    const seen = anObservation().login({ ...UNREACHABLE, forMs: 0 });
+    expect(outline(decideCluster(given.subject, seen.seen, NOW_MS)).steps).toEqual(['Suspend']);
+  });
+
+  it('says how a cluster is that is changed before it is suspended', () => {
+    const seen = anObservation().login({ login: 'notTried' });
+    const decision = decideCluster(changed({ state: 'Suspended', storageSizeGB: 200 }).subject, seen.seen, NOW_MS);
+    expect(outline(decision)).toMatchObject({ ready: 'Unknown Updating', steps: ['Update'] });
+    for (const type of ['Synced', 'CredentialsSecured', 'Available']) expect(conditionOf(decision, type)).toBeDefined();
+  });
+
+  it('says that no server of a suspended cluster runs as it should be so', () => {
+    const decision = decideCluster(changed({ state: 'Suspended' }).subject, suspended.seen, NOW_MS);
+    expect(conditionOf(decision, 'Available')).toEqual({
+      type: 'Available',
+      status: 'False',
+      reason: 'Suspended',
+      message: 'Cluster "orders" is suspended, as the spec says: no server runs',
+    });
+  });
+
+  it.each([
+    [{ storageSizeGB: 50 }, 'slowly'],
+    [{ storageSizeGB: 200 }, undefined],
+  ])('looks again now and then at a suspended cluster if a change of it is impossible: %j', (spec, retry) => {
+    const decision = decideCluster(changed({ state: 'Suspended', ...spec }).subject, suspended.seen, NOW_MS);
+    expect(decision.retry).toBe(retry);
+  });
+
   it.each([
     ['secured', changed({ state: 'Suspended' }), false],
     ['never secured', aCluster().with({ state: 'Suspended' }).owned(), true],

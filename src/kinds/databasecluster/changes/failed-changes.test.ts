@@ -1,6 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { ApiError } from '../../../http/api-error.ts';
+import { KubeError } from '../../../kube/api.ts';
 import { FailedChanges } from './failed-changes.ts';
 
 const KEY = 'shop/orders';
@@ -23,6 +25,26 @@ test('FailedChanges asks again after a pause, or as somebody else', async () => 
     1, 0, 1,
   ]);
   expect([await asked(changes, other, 1_000), await asked(changes, other, 1_001)]).toEqual([1, 0]);
+});
+
+test('FailedChanges asks again at once if the failure says nothing about the change, or once it went well in between', async () => {
+  const changes = new FailedChanges();
+  const one = {};
+  const ask = (call: () => Promise<unknown>) =>
+    changes.ask({ key: KEY, what: 'more storage', by: one }, true, () => 0, call).catch(() => 'failed');
+  const conflict = new KubeError('It has changed', { status: 409, reason: 'Conflict' });
+  const about = { api: 'cloud', operation: 'update', phrase: 'update', kind: 'unavailable', idempotent: true } as const;
+  const heldBack = new ApiError({ ...about, what: 'not tried' });
+  for (const error of [conflict, heldBack]) expect(await ask(() => Promise.reject(error))).toBe('failed');
+  expect(await asked(changes, one, 0)).toBe(1);
+  expect(await asked(changes, one, 0)).toBe(0);
+  await changes.ask(
+    { key: KEY, what: 'more storage', by: one },
+    false,
+    () => 0,
+    () => Promise.resolve(),
+  );
+  expect(await asked(changes, one, 0)).toBe(1);
 });
 
 test('FailedChanges does not keep a client that nobody else uses', async () => {

@@ -80,6 +80,20 @@ describe('A change of a DatabaseCluster that the cloud accepts and does not show
     },
   );
 
+  it("is somebody else's, who made it after the cloud had refused it and the spec was changed back", async () => {
+    const bench = await runningBench({ spec: { driftPolicy: 'Report' } });
+    const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    bench.simulator.faults.add({ match: { operation: 'update' }, effect: 'errorBefore', status: 400, times: 1 });
+    await bench.edit({ machineType: 'c2d-highcpu-8' });
+    await bench.pass();
+    expect(bench.ready()).toBe('False RefusedByCloud');
+    await bench.edit({ machineType: 'c2d-highcpu-4' });
+    await bench.until('True Running');
+    bench.simulator.changeCluster('orders', { machineType: 'c2d-highcpu-8' });
+    await poller.refresh();
+    await bench.until('False Drifted');
+  });
+
   it.each([
     ['suspend', { state: 'Suspended' }, { state: 'Running' }],
     ['update', { clusterID: 'orders-eu' }, { clusterID: 'orders' }],
@@ -142,6 +156,41 @@ describe('A change of a DatabaseCluster that the cloud accepts and does not show
     }
     expect(bench.corrected).toEqual(['clusterID', 'clusterID', 'clusterID']);
   });
+
+  it.each([
+    ['suspend', 'Running', { state: 'Suspended' }, 'Suspending'],
+    ['resume', 'Suspended', { state: 'Running' }, 'Resuming'],
+    ['destroy', 'Running', undefined, 'Destroying'],
+  ] as const)(
+    'is asked for once in half a minute, and that is no news at first (%s)',
+    async (what, state, to, reason) => {
+      const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+      await bench.edit({ state });
+      await bench.until(`True ${state}`);
+      const { client } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+      const cluster = (await client.get('orders')) ?? expect.unreachable();
+      const call = vi.spyOn(client, what).mockResolvedValue(cluster);
+      if (to === undefined) bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+      else await bench.edit(to);
+      for (let pass = 0; pass < 28; pass++) {
+        await bench.pass();
+        await bench.clock.advance(1_000);
+        expect(bench.ready()).not.toBe('Unknown UpdateNotApplied');
+      }
+      expect(call).toHaveBeenCalledTimes(1);
+      expect(bench.ready()).toBe(`Unknown ${reason}`);
+      for (let pass = 0; pass < 5; pass++) {
+        await bench.pass();
+        await bench.clock.advance(1_000);
+      }
+      expect(call).toHaveBeenCalledTimes(2);
+      const message = bench.status().conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
+      expect([bench.ready(), message.includes('mooring.dev/abandon')]).toEqual([
+        'Unknown UpdateNotApplied',
+        what === 'destroy',
+      ]);
+    },
+  );
 
   it('counts anew once the cloud accepts it, if it answered 404 to a deletion before', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' }, knobs: { destroyMs: [60_000, 60_000] } });

@@ -11,7 +11,7 @@ import {
   outline,
 } from '../../../../test/support/builders.ts';
 import { decideCluster } from '../decide.ts';
-import { decideExistence } from './decide-existence.ts';
+import { decideExistence, isFromOperation } from './decide-existence.ts';
 
 interface Case {
   readonly name: string;
@@ -364,6 +364,75 @@ const cases: readonly Case[] = [
     }),
   ),
   {
+    name: 'looks again when it believes that a cluster is on its way whose suspension was not shown before',
+    given: aCluster().healthy(),
+    seen: anObservation()
+      .status('suspending')
+      .with({ notShown: { reason: 'UpdateNotApplied', message: 'It is not shown' } }),
+    thus: { ready: 'Unknown UpdateNotApplied', comesBack: '30000 ms' },
+  },
+  {
+    name: 'looks again soon at a clone that is shown at the address of its source',
+    given: aCluster().healthy(),
+    seen: anObservation().with({ endpoint: undefined, sourcesAddress: { address: 'source.test:443', id: 'source' } }),
+    thus: { ready: 'Unknown WaitingForServer', comesBack: 'soon' },
+  },
+  {
+    name: 'knows the clone that it asked for, whatever that is like',
+    given: aCluster()
+      .with({ cloneFrom: { clusterID: 'source' } })
+      .announced('Clone', 'orders', 1),
+    seen: foreign.cluster({ machineType: 'c2d-highcpu-16', storageSizeGB: 500 }),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { createdAt: new Date(CREATED_MS + MINUTE).toISOString(), operation: null },
+  },
+  {
+    name: 'knows the cluster that it asked for also at a cloud that does not say what that is like',
+    given: aCluster().announced('Deploy', 'orders', 1),
+    seen: foreign.cluster({ provider: undefined, serverCount: undefined, version: undefined, machineType: undefined }),
+    thus: { ready: 'Unknown Deploying', steps: [], comesBack: again },
+    status: { createdAt: new Date(CREATED_MS + MINUTE).toISOString(), operation: null },
+  },
+  {
+    name: 'does not say of a cluster that it takes over which backup settings the one before had',
+    given: aCluster()
+      .with({ adoptionPolicy: 'IfExists' })
+      .withStatus({ backup: { frequency: 'hourly', retentionDays: 7 } }),
+    seen: anObservation(),
+    thus: { ready: 'Unknown Deploying' },
+    status: { backup: null },
+  },
+  {
+    name: 'leaves nothing of a cluster that was only observed and vanished to the one that it creates',
+    given: aCluster().with({ recreatePolicy: 'Always' }).owned().observedBefore(),
+    seen: anObservation().missing(),
+    thus: { ready: 'Unknown Deploying', comesBack: again },
+    status: { createdAt: null, observed: null, observedOnly: null, former: null, unverifiedSecretName: null },
+  },
+  {
+    name: 'does not look out for a vanished cluster that nothing would tell from others',
+    given: aCluster()
+      .with({ recreatePolicy: 'Always' })
+      .healthy()
+      .withStatus({ createdAt: 'unknown', former: { clusterID: 'before', createdAt: CREATED_AT } }),
+    seen: anObservation().missing(),
+    thus: { ready: 'Unknown Deploying', comesBack: again },
+    status: { former: null, unverifiedSecretName: null },
+  },
+  {
+    name: 'looks out for the vanished cluster, and remembers its Secret, when it creates another one',
+    given: aCluster().with({ recreatePolicy: 'Always' }).healthy(),
+    seen: anObservation().missing(),
+    thus: { ready: 'Unknown Deploying', comesBack: again },
+    status: { former: { clusterID: 'orders', createdAt: CREATED_AT }, unverifiedSecretName: 'orders-admin' },
+  },
+  {
+    name: 'is not Ready while a cluster that sleeps is not to be seen, which has no login yet',
+    given: aCluster().owned().withCondition('Ready', 'True', 'Suspended'),
+    seen: notShown,
+    thus: { ready: 'False NotFound' },
+  },
+  {
     name: 'waits while no server of a running cluster runs',
     given: aCluster().healthy(),
     seen: anObservation().with({ endpoint: undefined }),
@@ -386,6 +455,12 @@ describe('decideExistence()', () => {
   ])('says that a cluster that it finds is %s', (words, given, seen) => {
     const decision = decideCluster(given.subject, seen.seen, NOW_MS);
     expect(conditionOf(decision, 'Ready')?.message).toContain(words);
+  });
+
+  it('knows nothing of a cluster under another id than the one that it asked for', () => {
+    const { subject } = aCluster().announced('Deploy', 'orders', 1);
+    for (const id of ['orders', 'other'])
+      expect(isFromOperation(subject, foreign.cluster({ id }).seen), id).toBe(id === 'orders');
   });
 
   it('says which words the cloud has for servers that do not run, as Mooring may not know one', () => {

@@ -1,8 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
+import { aCloudCluster } from '../../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, kindBench } from '../../../../test/support/kind-bench.ts';
 import { clusterNamed, makeUnreadable } from '../../../../test/support/simulator.ts';
 import { CLUSTER_SPEC } from '../../../../test/support/specs.ts';
 import { DATABASE_CLUSTERS } from '../resource.ts';
+import { isPrecise, maybeSame } from './same-cluster.ts';
 
 const SPACE = 'shop/production';
 const MINUTE_MS = 60_000;
@@ -112,6 +114,40 @@ describe('A cluster that somebody renames', () => {
       expect(bench.simulator.count('deploy')).toBe(1);
     },
   );
+
+  it.each(['its status does not', 'the cloud does not'])(
+    'is found if %s say where it is, and how many servers it has',
+    async (who) => {
+      const bench = await settled({ recreatePolicy: 'Always' });
+      const { client } = bench.world().connections.get(SPACE) ?? expect.unreachable();
+      if (who === 'the cloud does not') {
+        const { listAs } = client;
+        const hidden = { provider: undefined, region: undefined, serverCount: undefined };
+        vi.spyOn(client, 'listAs').mockImplementation((memo, keep, signal) =>
+          listAs.call(client, memo, (cluster) => keep({ ...cluster, ...hidden }), signal),
+        );
+      } else {
+        const patch = { status: { observed: { provider: null, region: null, serverCount: null } } };
+        await bench.kube.patch(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' }, patch, {
+          subresource: 'status',
+        });
+      }
+      bench.simulator.changeCluster('orders', { id: 'orders-x' });
+      await list(bench);
+      await bench.pass();
+      expect(bench.ready()).toBe('Unknown RenamedElsewhere');
+    },
+  );
+
+  it('is looked for in a whole List once the cloud has said that it is not under its id any more', async () => {
+    const bench = await settled();
+    const { poller } = bench.world().connections.get(SPACE) ?? expect.unreachable();
+    bench.simulator.changeCluster('orders', { id: 'orders-x' });
+    poller.learn('orders', undefined, bench.clock.monotonic() + 1);
+    await bench.clock.advance(2);
+    await bench.pass();
+    expect(bench.ready()).toBe('Unknown RenamedElsewhere');
+  });
 
   it('is found even if another cluster has taken its id, and that one is left alone', async () => {
     const bench = await settled();
@@ -357,19 +393,34 @@ describe('A cluster that has vanished is not mistaken for', () => {
     expect(bench.simulator.count('update')).toBe(0);
   });
 
-  it("another object's", async () => {
+  it('one that was created at another moment, however alike', async () => {
+    const bench = await settled();
+    bench.simulator.vanish('orders');
+    await bench.clock.advance(1_001);
+    bench.simulator.deployForeign({ id: 'one', version: '3.5.0' });
+    await list(bench);
+    await bench.until('False ClusterMissing');
+    expect(message(bench)).not.toContain('one"');
+    expect(bench.status().clusterID).toBe('orders');
+  });
+
+  it.each([
+    ["another object's", {}, false],
+    ['one that another object had before, as it has that id only', { createdAt: '2020-01-01T00:00:00.000Z' }, true],
+    ['one that another object has under another id', { clusterID: 'another' }, true],
+  ])('%s', async (_, changes, isFound) => {
     const bench = await withTwins([{ id: 'other' }], true);
     const { createdAt } = bench.status();
     const world = bench.world();
     const other = {
       ...(world.cluster('shop/orders') ?? expect.unreachable()),
       metadata: { name: 'other', namespace: 'shop', uid: 'other', resourceVersion: '1' },
-      status: { observedGeneration: 1, clusterID: 'other', createdAt },
+      status: { observedGeneration: 1, clusterID: 'other', createdAt, ...changes },
     };
     Object.assign(world, { cluster: () => other, claimants: () => ['shop/other'] });
     await vanished(bench);
     await bench.until('False ClusterMissing');
-    expect(message(bench)).not.toContain('other"');
+    expect(message(bench)?.includes('other"')).toBe(isFound);
   });
 });
 
@@ -495,5 +546,27 @@ describe('With a cloud that answers 400 when it is asked for a cluster that does
       await bench.clock.advance(5_000);
     }
     expect(bench.ready()).not.toBe('False ClusterMissing');
+  });
+});
+
+describe('maybeSame() and isPrecise()', () => {
+  it.each([
+    ['created at another time', { createdAt: 1_000_000_000_124 }, 0, false],
+    ['that no List showed beside it', {}, 0, true],
+    ['that two Lists showed beside it', {}, 2, true],
+    ['that three Lists showed beside it', {}, 3, false],
+  ])('take a cluster for the one that was known under another id, or not: one %s', (_, changes, lists, isSame) => {
+    const was = { clusterID: 'orders', createdAt: new Date(1_000_000_000_123).toISOString() };
+    const cluster = aCloudCluster({ id: 'other', createdAt: 1_000_000_000_123, ...changes });
+    expect(maybeSame({ listsBeside: () => lists }, was, cluster)).toBe(isSame);
+  });
+
+  it.each([
+    [1_795_892_201_123, true],
+    [1_795_892_201_000, false],
+    [99_999_999_999, false],
+    [undefined, false],
+  ])('know a creation time that hardly two clusters have: %s', (createdAt, precise) => {
+    expect(isPrecise(aCloudCluster({ createdAt }))).toBe(precise);
   });
 });
