@@ -127,6 +127,16 @@ describe('Right before a cluster is changed, the object', () => {
     expect(bench.kube.all(SECRETS).map(({ metadata: { name } }) => name)).not.toContain('orders-admin');
   });
 
+  it("is asked for a person's word on whose the cluster is, too: nothing is ended once that was taken back", async () => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    await bench.annotate('mooring.dev/accept-identity', bench.status().createdAt ?? '');
+    bench.kube.remove(DATABASE_CLUSTERS, REF);
+    bench.showAsNow();
+    await bench.annotate('mooring.dev/accept-identity', 'none');
+    expect((await bench.pass()).next).toBe('conflict');
+    expect(changes(bench)).toEqual([]);
+  });
+
   it('is asked for: a cache that shows an older spec leads to no resume', async () => {
     const bench = await runningBench();
     await bench.edit({ state: 'Suspended' });

@@ -11,10 +11,12 @@ import {
   outline,
   PLACE,
 } from '../../../test/support/builders.ts';
+import { TerminalError, TransientError } from '../../base/errors.ts';
+import { failureOf } from '../../kube/failure.ts';
 import { decideCluster } from './decide.ts';
 import { needsCloudToGo } from './decide-deletion.ts';
 import { LOOKED_FOR_MS } from './existence/decide-absent.ts';
-import type { ClusterObservation } from './observation.ts';
+import type { ClusterObservation, LoginObservation } from './observation.ts';
 
 interface Case {
   readonly name: string;
@@ -544,6 +546,53 @@ describe('decideDeletion()', () => {
     const given = leaving('Delete').with({ deletionProtection: true }).subject;
     const syncedOf = (seen: ClusterObservation) => conditionOf(decideCluster(given, seen, NOW_MS), 'Synced')?.status;
     expect([noSpace('waiting'), notNeeded, running.seen].map(syncedOf)).toEqual(['Unknown', 'Unknown', 'True']);
+  });
+
+  it('looks again after a failed look at a protected cluster, and leaves the rest as it was', () => {
+    const given = leaving('Delete').with({ deletionProtection: true }).subject;
+    for (const [error, retry] of [
+      [new TransientError('CloudUnreachable', 'No answer'), 'later'],
+      [new TerminalError('RefusedByCloud', 'Not allowed'), 'slowly'],
+    ] as const) {
+      const failure = failureOf(error);
+      const decision = decideCluster(given, { space: 'protected', ...failure }, NOW_MS);
+      expect(decision).toMatchObject({ retry, prevails: true, mayPass: failure.mayPass });
+      expect(outline(decision).ready).toBe('False DeletionProtected');
+      expect(conditionOf(decision, 'Synced')).toMatchObject({ status: 'True', message: 'As before' });
+    }
+  });
+
+  it.each([
+    ['none is there', undefined, undefined],
+    ['it is refused, as nothing reports that it is accepted again', 'it is refused', 'later'],
+  ])('looks again at a cluster that no token may destroy if %s', (_what, destroyRefusal, retry) => {
+    const seen = anObservation().with({ canDestroy: false, destroyRefusal });
+    const decide = (login: LoginObservation) =>
+      decideCluster(leaving('Delete').subject, seen.login(login).seen, NOW_MS).retry;
+    expect(decide({ login: 'settled', verifyInMs: 600_000 })).toBe(retry);
+    expect(decide({ login: 'unreachable', message: 'It is down', heldBack: false, forMs: 0 })).toBe('soon');
+  });
+
+  it('goes on looking at the login of a cluster that stays as its object is paused', () => {
+    const given = leaving('Suspend').annotated('paused', 'true').subject;
+    const decide = (login: LoginObservation) => {
+      const { retry, requeueAfterMs, steps } = decideCluster(given, anObservation().login(login).seen, NOW_MS);
+      return { retry, requeueAfterMs, steps: steps?.map((step) => step.do) };
+    };
+    const settled = { login: 'settled', verifyInMs: 600_000 } as const;
+    const steps = ['Suspend'];
+    expect(decide(settled)).toEqual({ retry: undefined, requeueAfterMs: 600_000, steps });
+    const down = { login: 'unreachable', message: 'It is down', heldBack: false, forMs: 0 } as const;
+    expect(decide(down)).toEqual({ retry: 'soon', requeueAfterMs: undefined, steps });
+  });
+
+  it('shows a protected cluster under an id that nobody has given it, and does not record that id', () => {
+    const given = leaving('Delete').with({ deletionProtection: true }).subject;
+    const { status = {} } = decideCluster(given, running.cluster({ id: 'orders-x' }).seen, NOW_MS);
+    expect(status).toMatchObject({ state: 'running', drift: [{ field: 'clusterID' }] });
+    expect(status).not.toHaveProperty('clusterID');
+    const own = decideCluster(given, running.seen, NOW_MS);
+    expect(own.status).toMatchObject({ state: 'running', clusterID: 'orders', drift: null });
   });
 
   it('keeps the identity of a cluster that it found', () => {

@@ -3,7 +3,8 @@ import { aCloudCluster, aCluster } from '../../../test/support/builders.ts';
 import { kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { FOREIGN, listAgain, observe } from '../../../test/support/observed-cluster.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
-import { unusableAddress } from './endpoint.ts';
+import type { SpaceConnection } from '../databasespace/connection/connection.ts';
+import { sourcesAddress, unusableAddress } from './endpoint.ts';
 import type { DatabaseClusterStatus } from './schema.ts';
 
 it.each([
@@ -145,5 +146,35 @@ describe('observeCluster() of a cluster with several servers', () => {
     expect(await of('abc')).toBe('http://localhost:443');
     expect(await of('abc', 'http://127.0.0.1:443')).toBe('http://127.0.0.1:443');
     await expect(of('a')).rejects.toThrow('"http://a.test:443" is not https');
+  });
+});
+
+describe('sourcesAddress()', () => {
+  const THEIRS = 'source.test:443';
+  const OWN = 'orders.test:443';
+  const given = aCluster()
+    .owned()
+    .with({ cloneFrom: { clusterID: 'source' } });
+  const verifiedAt = (address: string) =>
+    given.withStatus({
+      credentials: { secretName: 'orders-admin', secretResourceVersion: '5', endpoint: `https://${address}` },
+    });
+  const another = verifiedAt(THEIRS).withStatus({ createdAt: '2026-11-20T08:00:00.000Z' });
+
+  it.each([
+    ['is shown only there', [THEIRS], given, THEIRS],
+    ['has another server', [THEIRS, OWN], given, undefined],
+    ['has another server first', [OWN, THEIRS], given, undefined],
+    ['has none', [], given, undefined],
+    ['has a login that was verified there', [THEIRS], verifiedAt(THEIRS), undefined],
+    ['has a login that was verified elsewhere', [THEIRS], verifiedAt(OWN), THEIRS],
+    ['is not the one whose login was verified there', [THEIRS], another, THEIRS],
+  ])('tells the address of the source of a clone that %s', (_, addresses, { subject }, address) => {
+    const serversAt = (list: readonly string[]) => list.map((each) => ({ address: each, status: 'running' }));
+    const source = aCloudCluster({ id: 'source', servers: serversAt([THEIRS]) });
+    const connection = { poller: { get: () => source }, findServerURL: (each: string) => `https://${each}` };
+    const cluster = aCloudCluster({ servers: serversAt(addresses) });
+    const world = { cluster: () => undefined };
+    expect(sourcesAddress(world, connection as unknown as SpaceConnection, subject, cluster)?.address).toBe(address);
   });
 });

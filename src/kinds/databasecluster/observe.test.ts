@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster, type ClusterBuilder } from '../../../test/support/builders.ts';
-import { kindBench } from '../../../test/support/kind-bench.ts';
+import { kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { FOREIGN, listAgain, observe } from '../../../test/support/observed-cluster.ts';
+import type { KubeObject } from '../../kube/object.ts';
 import { ClusterMemory } from './world.ts';
 
 describe('observeCluster() looks for the cluster and', () => {
@@ -43,6 +44,21 @@ describe('observeCluster() looks for the cluster and', () => {
     const bench = await kindBench();
     expect(await observe(bench, aCluster())).toMatchObject({ canDestroy: true, cloneSource: undefined });
   });
+});
+
+it('observeCluster() sends no login to a cluster that another object has, and comes first with', async () => {
+  const bench = await runningBench();
+  const subject = { ...aCluster().subject, status: bench.status(), lookNow: true };
+  const { metadata, ...first } = aCluster().subject;
+  const older = { uid: 'first', name: 'first', creationTimestamp: '2020-01-01T00:00:00Z' };
+  const object = { apiVersion: '', kind: '', ...first, metadata: { ...metadata, ...older }, status: bench.status() };
+  const seen = await observe(
+    bench,
+    { subject },
+    { claimants: () => ['shop/first'], cluster: () => object as unknown as KubeObject },
+  );
+  expect(seen).toMatchObject({ claimedBy: 'shop/first', login: { login: 'notTried' } });
+  expect(bench.calls.filter((call) => call.startsWith('server '))).toEqual([]);
 });
 
 describe('observeCluster() of an object that is being deleted', () => {

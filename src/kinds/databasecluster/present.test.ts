@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { aCluster, anObservation, CREATED_MS, ENDPOINT } from '../../../test/support/builders.ts';
 import { clusterSchema } from '../../cloud/schema.ts';
 import { isOurs, owns } from './identity.ts';
-import { clusterConditions, isDrift, shown, unobserved } from './present.ts';
+import { clusterConditions, isDrift, isSecured, shown, unobserved } from './present.ts';
 import { status } from './status.ts';
 
 const healthy = aCluster().healthy();
@@ -100,6 +100,19 @@ describe('isDrift()', () => {
   ])('%s', (_when, given, drift) => {
     expect(isDrift(given.subject, {})).toBe(drift);
     expect(isDrift(given.subject, { isOurChange: true })).toBe(false);
+  });
+});
+
+describe('isSecured()', () => {
+  it.each([
+    ['was verified', healthy, true],
+    ['was verified, and does not work any more', healthy.withCondition('CredentialsSecured', 'False', 'Refused'), true],
+    ['was never verified', aCluster().owned(), false],
+    ['may not be retired', healthy.withCondition('CredentialsSecured', 'False', 'NotYet'), false],
+    ['was only observed since', healthy.withCondition('CredentialsSecured', 'Unknown', 'ObservedOnly'), false],
+    ['was not verified again', healthy.withCondition('CredentialsSecured', 'Unknown', 'NotVerified'), false],
+  ])('tells whether a cluster may be suspended without another look at its login, which %s', (_what, given, is) => {
+    expect(isSecured(given.subject)).toBe(is);
   });
 });
 
@@ -299,6 +312,35 @@ describe('clusterConditions()', () => {
       });
     },
   );
+
+  it.each(['starting', 'suspending', 'suspended', 'destroying', 'resuming'])(
+    'reports no server of a cluster that is %s, even if one is still shown as running where the login was verified',
+    (status) => {
+      const seen = anObservation().status(status).with({ endpoint: ENDPOINT });
+      expect(availableOf(healthy.subject, seen)).toMatchObject({ status: 'False', reason: 'NoServer' });
+    },
+  );
+
+  it('says at which server of a cluster of ours the login was not tried', () => {
+    expect(availableOf(aCluster().owned().subject, anObservation())?.message).toBe(
+      `The login was not tried yet at ${ENDPOINT}`,
+    );
+  });
+
+  it.each([
+    ['running', 'True', 'FactoryLoginRetired'],
+    ['running', 'Unknown', 'AdminLoginLost'],
+    ['running', 'False', 'AnyPasswordAccepted'],
+    ['suspended', 'Unknown', 'AnyPasswordAccepted'],
+  ] as const)('leaves what was said of the login of a cluster that is %s: %s %s', (state, status, reason) => {
+    const given = healthy.withCondition('CredentialsSecured', status, reason);
+    const secured = clusterConditions(given.subject, anObservation().status(state).login({ login: 'notTried' }).seen);
+    expect(secured.find(({ type }) => type === 'CredentialsSecured')).toMatchObject({
+      status,
+      reason,
+      message: 'As before',
+    });
+  });
 
   it('says that the cloud shows no cluster if there is none, and gives it no status that the cloud did not use', () => {
     expect(availableOf(healthy.subject, anObservation().missing())).toMatchObject({

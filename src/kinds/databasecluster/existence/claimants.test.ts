@@ -87,6 +87,13 @@ it.each<[string, string, Parameters<typeof withOther>[4], string | undefined]>([
   expect(firstClaimant(lookOf(aCluster().subject), 'orders', cluster)).toBe(first);
 });
 
+it('A cluster that was created at the very moment at which that of an object elsewhere was is free', () => {
+  const known = { clusterID: 'before', createdAt: PRECISE, place: { ...PLACE, spaceID: 'else' } };
+  const lookOf = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, { clusterID: 'before' }, known);
+  const cluster = { id: 'orders', createdAt: Date.parse(PRECISE) } as Cluster;
+  expect(firstClaimant(lookOf(aCluster().subject), 'orders', cluster)).toBeUndefined();
+});
+
 it.each<[string, number, string | undefined]>([
   ['belongs to it while the last List may be older than the rename', 0, 'shop/older'],
   ['is free once three Lists have shown both', 3, undefined],

@@ -16,6 +16,7 @@ import {
 import { OWNER_LABEL } from '../../secrets.ts';
 import { decideCluster } from '../decide.ts';
 import { observeCluster } from '../observe.ts';
+import type { ClusterWorld } from '../world.ts';
 
 /* A cluster whose login could not be written anywhere is not created: it would cost money and could be entered by anybody. */
 
@@ -72,6 +73,22 @@ describe('observeCluster() of a cluster that is not there', () => {
     ['to be cloned', aCluster().with({ cloneFrom: { clusterID: 'source' } })],
   ])('looks at its Secret once if one is %s', async (_what, given) => {
     expect(await seenWith(given)).toEqual([taken, 1]);
+  });
+
+  it.each([
+    ['is to have its login there', {}, 'first'],
+    ['is only to be taken over with a login from there', { adminCredentials: { secretName: 'other' } }, undefined],
+    ['is only observed', { managementPolicy: 'Observe' }, undefined],
+  ])('finds the name of its Secret taken if another object that comes first %s', async (_what, spec, wantedBy) => {
+    const bench = await kindBench();
+    const { metadata, ...first } = aCluster().with(spec).subject;
+    const wanted = { adminCredentials: { secretName: 'orders-admin' }, ...spec };
+    const older = { uid: 'first', name: 'first', creationTimestamp: '2020-01-01T00:00:00Z' };
+    const object = { apiVersion: '', kind: '', ...first, metadata: { ...metadata, ...older } };
+    Object.assign(object, { spec: { ...first.spec, ...wanted } });
+    const others = { claimants: () => [], referringTo: () => ['shop/first'] as const, cluster: () => object };
+    const seen = await observeCluster({ ...bench.world(), ...others } as ClusterWorld, aCluster().subject, signal);
+    expect(seen).toMatchObject({ login: wantedBy === undefined ? { login: 'notTried' } : { wantedBy } });
   });
 
   it.each<[string, ClusterBuilder, ((bench: KindBench) => void)?]>([
