@@ -515,10 +515,14 @@ describe('The password of a DatabaseCluster', () => {
     expect(bench.ready()).toBe('False SecretKeyMissing');
   });
 
-  it('moves to another Secret when that is asked for', async () => {
+  it('moves to another Secret when that is asked for, and the status never names one that is gone', async () => {
     const bench = await runningBench();
     await bench.restart();
     await bench.edit({ adminCredentials: { secretName: 'renamed' } });
+    for (let pass = 0; pass < 20; pass++) {
+      await bench.pass();
+      expect(bench.secret(bench.status().credentials?.secretName)).toBeDefined();
+    }
     await bench.until('True Running');
     const { username = '', password = '' } = bench.secret('renamed') ?? {};
     expect(bench.simulator.passwordIs('orders', username, password)).toBe(true);
