@@ -62,3 +62,24 @@ test.each([
     expect(onLeft.mock.calls).toEqual(message === undefined ? [] : [['shop/orders', expect.stringMatching(message)]]);
   },
 );
+
+test.each([
+  ['its URL was refused, as that may be allowed by now', 'ServerURLNotAllowed', aCluster().owned(), true],
+  ['there was no cluster, as the List shows one that comes', 'ClusterNotFound', aCluster(), true],
+  ["there was somebody else's cluster, as the List shows when it goes", 'ClusterIDInUse', aCluster(), true],
+  ['its cluster cannot be renamed, as that costs a request', 'ClusterIDInUse', aCluster().owned(), false],
+  ['a person must act', 'SecretNotOurs', aCluster(), false],
+])(
+  'databaseClusterKind() looks at once, or not, at an object that is found stalled: %s',
+  (_, reason, given, isAtOnce) => {
+    const { restless } = databaseClusterKind({} as ClusterWorld);
+    expect(restless?.(given.withCondition('Ready', 'False', reason).subject.status)).toBe(isAtOnce);
+  },
+);
+
+test('databaseClusterKind() looks again when the cluster changes that is to be cloned, until there is a clone', () => {
+  const { references } = databaseClusterKind({} as ClusterWorld);
+  const clone = aCluster().with({ cloneFrom: { clusterID: 'source' } });
+  expect(references(clone.subject)).toContain('clusters/shop/production/source');
+  expect(references(clone.owned().subject)).not.toContain('clusters/shop/production/source');
+});

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { TerminalError } from '../../../base/errors.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { KubeError } from '../../../kube/api.ts';
 import { FailedChanges } from './failed-changes.ts';
@@ -46,6 +47,32 @@ test('FailedChanges asks again at once if the failure says nothing about the cha
   );
   expect(await asked(changes, one, 0)).toBe(1);
 });
+
+test.each([
+  ['passes by itself', new Error('no'), 1_000, 300_000],
+  ['needs a person', new TerminalError('RefusedByCloud', 'no'), 60_000, 1_800_000],
+])(
+  'FailedChanges asks again less and less often, down to a longest pause, if the failure %s',
+  async (_, error, first, last) => {
+    const changes = new FailedChanges();
+    let [calls, nowMs] = [0, 0];
+    const callsAt = async (ms: number) => {
+      const before = calls;
+      const call = () => {
+        calls++;
+        return Promise.reject(error);
+      };
+      const asking = changes.ask({ key: KEY, what: 'more storage', by: changes }, true, () => ms, call);
+      await expect(asking).rejects.toBe(error);
+      return calls - before;
+    };
+    for (let times = 0; times < 12; times++) {
+      const pauseMs = Math.min(first * 2 ** times, last);
+      expect([await callsAt(nowMs), await callsAt(nowMs + pauseMs - 1)]).toEqual([1, 0]);
+      nowMs += pauseMs;
+    }
+  },
+);
 
 test('FailedChanges does not keep a client that nobody else uses', async () => {
   setFlagsFromString('--expose-gc');

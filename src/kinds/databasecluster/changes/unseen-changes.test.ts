@@ -92,6 +92,19 @@ describe('UnseenChanges', () => {
     expect(isOurs(changes)).toBe(false);
   });
 
+  it.each<[string, Asked, number]>([
+    ['settings', { storageSizeGB: 200 }, 60_000],
+    ['state', { status: 'suspended' }, 30_000],
+    ['id', { id: 'orders-eu' }, 30_000],
+  ])('put off asking for the same again, for up to five minutes: %s', (_, change, firstMs) => {
+    const changes = new UnseenChanges();
+    const pauses = Array.from({ length: 8 }, () => {
+      changes.accepted(asked(change), at(0));
+      return changes.inARow(asked(change), 0)?.untilMs;
+    });
+    expect([pauses[0], pauses[1], pauses.at(-1)]).toEqual([firstMs, firstMs * 2, 300_000]);
+  });
+
   it('say since when a change is accepted in a row, and how often', () => {
     const changes = new UnseenChanges();
     for (const ms of [0, AGAIN_MS]) changes.accepted(larger, at(ms));

@@ -330,7 +330,7 @@ const cases: readonly Case[] = [
     given: aCluster().healthy(),
     seen: foreign,
     thus: { ready: 'False IdentityChanged', summary: 'Stalled', steps: [], comesBack: 'slowly' },
-    status: { endpoint: null, servers: null },
+    status: { state: null, endpoint: null, servers: null, drift: null },
   },
   {
     name: 'takes over a replaced cluster when an annotation names it',
@@ -461,6 +461,26 @@ describe('decideExistence()', () => {
     const { subject } = aCluster().announced('Deploy', 'orders', 1);
     for (const id of ['orders', 'other'])
       expect(isFromOperation(subject, foreign.cluster({ id }).seen), id).toBe(id === 'orders');
+  });
+
+  it("remembers nothing of a cluster that turns out to be somebody else's", () => {
+    const given = aCluster().withStatus({
+      former: { clusterID: 'before', createdAt: CREATED_AT },
+      unverifiedSecretName: 'before-admin',
+      observedOnly: true,
+    });
+    const { status = {} } = decideCluster(given.subject, foreign.seen, NOW_MS);
+    expect(new Set(Object.values(status))).toEqual(new Set([null]));
+    for (const field of [
+      'createdAt',
+      'clusterID',
+      'operation',
+      'former',
+      'unverifiedSecretName',
+      'place',
+      'observedOnly',
+    ])
+      expect(status).toHaveProperty(field);
   });
 
   it('says which words the cloud has for servers that do not run, as Mooring may not know one', () => {

@@ -319,6 +319,20 @@ describe('An admin password that not all machines of the server know yet', () =>
   });
 });
 
+it('An admin password that not all machines of the server know yet is waited for without the Secret of existingSecretRef, too', async () => {
+  const bench = await runningBench();
+  await bench.edit({ adminCredentials: { existingSecretRef: { name: 'gone' } } });
+  await bench.until('True Running');
+  await bench.annotate(ROTATE_AT, '1');
+  while (!bench.calls.includes('server updateUser')) await bench.pass();
+  bench.simulator.faults.add({ match: { operation: 'signIn' }, effect: 'errorBefore', status: 401 });
+  for (let second = 0; second < 30; second++) {
+    expect(await bench.pass()).toMatchObject({ next: 'retry', pace: 'soon' });
+    await bench.clock.advance(1_000);
+  }
+  expect(bench.ready()).toBe('Unknown SecuringCredentials');
+});
+
 describe('A rotation that is overtaken by another secretName', () => {
   it.each([
     ['before the server has accepted the new password', 'errorBefore', false],
