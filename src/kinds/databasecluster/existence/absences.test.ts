@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aCluster } from '../../../../test/support/builders.ts';
+import { aCluster, CREATED_AT } from '../../../../test/support/builders.ts';
 import { manualClock } from '../../../../test/support/clock.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
 import type { ClusterSubject } from '../observation.ts';
@@ -46,6 +46,28 @@ describe('ClusterAbsences', () => {
     expect(missed()).toEqual({ since, until, leftMs: 20_000, hadLookalikes: false });
     clock.advance(15_000);
     expect(missed()).toEqual({ since, until, leftMs: 5_000, hadLookalikes: false });
+  });
+
+  it('begins anew each time that a cluster was seen, even one that does not run yet, and for another object of the name', () => {
+    const { clock, missed, missedOf, shown } = aLook();
+    missed(true);
+    shown('starting');
+    expect(missed()).toMatchObject({ leftMs: 20_000, hadLookalikes: false });
+    clock.advance(15_000);
+    shown('starting');
+    clock.advance(5_000);
+    expect(missed()).toMatchObject({ leftMs: 20_000, since: new Date(clock.now()).toISOString() });
+    clock.advance(15_000);
+    const { metadata } = aCluster().another().subject;
+    expect([missedOf(CREATED_AT), missedOf(CREATED_AT, { metadata })]).toEqual([5_000, 20_000]);
+  });
+
+  it('says that a cluster is looked for since later if nobody looked for long', () => {
+    const { clock, missed } = aLook();
+    const beganMs = clock.now();
+    missed();
+    clock.advance(65_000);
+    expect(missed()?.since).toBe(new Date(beganMs + 55_000).toISOString());
   });
 
   it('waits twice as long for each cluster that goes missing before one has run, up to half an hour', () => {

@@ -117,6 +117,24 @@ describe('A clone of a cluster whose login is about to change', () => {
     expect(await lookAtSource(3_601_000)).toEqual([0, 'waiting']);
   });
 
+  it.each([
+    ['by its object', byName],
+    ['by its id', byID],
+  ])('waits until what it names %s runs or is suspended, as the cloud clones nothing else', async (_, clone) => {
+    const { seen, its, bench } = await aPlace();
+    const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    const cluster = poller.get('source') ?? expect.unreachable();
+    for (const [status, is] of [
+      ['starting', 'waiting'],
+      ['resuming', 'waiting'],
+      ['running', 'known'],
+    ]) {
+      poller.learn('source', { ...cluster, status: status ?? '' }, bench.clock.monotonic() + 1);
+      await bench.clock.advance(2);
+      expect(await seen(clone, { source: secured.withStatus(its) }), status).toMatchObject({ is });
+    }
+  });
+
   it('does not wait for one that is suspended, as its login stays until it runs', async () => {
     const { seen, its, suspend } = await aPlace();
     await suspend();
@@ -199,8 +217,8 @@ describe('A clone whose source has other properties than its spec, which never c
     ['servers, also if its spec does not say how many', {}, 'serverCount is 3, the spec says 1'],
     [
       'servers and a region',
-      { region: 'us-east1' },
-      'region is europe-west2, the spec says us-east1; serverCount is 3',
+      { region: 'us-east1', provider: 'aws' },
+      'provider is gcp, the spec says aws; region is europe-west2, the spec says us-east1; serverCount is 3',
     ],
   ])('is not made, and says so: %s', async (_, spec, what) => {
     const cloned = { cloneFrom: { clusterID: 'source' }, provider: 'gcp', version: undefined, ...spec };
