@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { aCluster, type ClusterBuilder } from '../../../test/support/builders.ts';
 import { kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { FOREIGN, listAgain, observe } from '../../../test/support/observed-cluster.ts';
+import { TransientError } from '../../base/errors.ts';
+import { KubeError } from '../../kube/api.ts';
 import type { KubeObject } from '../../kube/object.ts';
+import { orProtected } from './observe.ts';
 import { ClusterMemory } from './world.ts';
 
 describe('observeCluster() looks for the cluster and', () => {
@@ -45,6 +48,40 @@ describe('observeCluster() looks for the cluster and', () => {
     expect(await observe(bench, aCluster())).toMatchObject({ canDestroy: true, cloneSource: undefined });
   });
 });
+
+it.each([
+  ['that very cluster, in a List that shows it under both', 0, false],
+  ['another cluster', 1, true],
+  ['a cluster of unknown age', undefined, true],
+])(
+  'observeCluster() tells whether the id that a cluster should get is taken: by %s',
+  async (_, laterMs, renameTaken) => {
+    const bench = await runningBench();
+    const { poller } = bench.world().connections.get('shop/production') ?? expect.unreachable();
+    const cluster = poller.get('orders') ?? expect.unreachable();
+    const createdAt = laterMs === undefined ? undefined : (cluster.createdAt ?? 0) + laterMs;
+    poller.learn('orders-eu', { ...cluster, id: 'orders-eu', createdAt }, bench.clock.monotonic());
+    const { subject } = aCluster().with({ clusterID: 'orders-eu' });
+    const seen = await observe(bench, { subject: { ...subject, status: bench.status() } });
+    expect(seen).toMatchObject({ id: 'orders', renameTaken });
+  },
+);
+
+it.each([
+  ['anything fails', new TransientError('CloudUnreachable', 'No answer'), true],
+  ['it has changed, as another look tells more', new KubeError('Changed', { status: 409, reason: 'Conflict' }), false],
+])(
+  'orProtected() tells, or not, that a cluster is protected whose object is being deleted: %s',
+  async (_, error, tells) => {
+    const protectedOne = aCluster().with({ deletionProtection: true });
+    const look = ({ subject }: ClusterBuilder) => orProtected(subject, Promise.reject(error));
+    const looked = look(protectedOne.deleting());
+    if (tells) expect(await looked).toMatchObject({ space: 'protected', lasting: 'transient' });
+    else await expect(looked).rejects.toBe(error);
+    await expect(look(protectedOne)).rejects.toBe(error);
+    await expect(look(aCluster().deleting())).rejects.toBe(error);
+  },
+);
 
 it('observeCluster() sends no login to a cluster that another object has, and comes first with', async () => {
   const bench = await runningBench();
