@@ -101,7 +101,10 @@ const cases: readonly Case[] = [
     name: 'changes a cluster whose Secret cannot be written',
     given: changed({ storageSizeGB: 200 })
       .annotated('rotate-at', 'now')
-      .withStatus({ lastError: { operation: 'Reconcile', message: 'Secret is immutable', time: CREATED_AT } }),
+      .withStatus({
+        lastRotation: CREATED_AT,
+        lastError: { operation: 'Reconcile', message: 'Secret is immutable', time: CREATED_AT },
+      }),
     seen: anObservation(),
     thus: { ready: 'Unknown Updating', steps: ['Update'] },
   },
