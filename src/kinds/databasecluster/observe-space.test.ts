@@ -46,6 +46,7 @@ describe('observeCluster() looks for the space and', () => {
     const observed = { ...unseen, ready: { status: 'True', reason: 'Observed', message: '' } };
     const refused = { ...unseen, ready: { status: 'False', reason: 'CredentialsInvalid', message: '' } };
     const putOff = { ...unseen, ready: { status: 'Unknown', reason: 'CloudThrottled', message: '' } };
+    const lacking = { ...unseen, ready: { status: 'Unknown', reason: 'SecretNotFound', message: '' } };
     const looking = { ...unseen, ready: { status: 'Unknown', reason: 'Observing', message: '' } };
     const told = aCluster().withCondition('Ready', 'Unknown', 'SpaceNotFound');
     const looked = aCluster().withCondition('Ready', 'Unknown', 'Observing');
@@ -57,11 +58,23 @@ describe('observeCluster() looks for the space and', () => {
       ['keeps quiet while that look takes long, too', aCluster(), looking, 60_000],
       ['keeps quiet if its own first look took long, too', looked, looking, 60_000],
       ['says what is wrong with the space', aCluster(), refused, undefined],
+      ['says, too, what it lacks before it can have one', aCluster(), lacking, undefined],
       ['says so at once if it said something else before', told, unseen, undefined],
     ])('%s', async (_what, given, space, untoldMs) => {
       const bench = await kindBench();
       bench.world().connections.disconnect('shop/production');
       expect(await observe(bench, given, { space: () => space })).toMatchObject({ space: 'waiting', untoldMs });
+    });
+
+    it.each([
+      ['it is only about to be listed by a new process', observed, true, 'this process has not listed it yet'],
+      ['something is wrong with it', refused, false, 'its condition Ready says CredentialsInvalid'],
+      ['it says nothing', unseen, false, 'it has not been checked yet'],
+    ])('tells whether %s, as then what was said before stays', async (_what, space, starting, why) => {
+      const bench = await kindBench();
+      bench.world().connections.disconnect('shop/production');
+      const message = expect.stringContaining(`to be observed: ${why}`);
+      expect(await observe(bench, aCluster(), { space: () => space })).toMatchObject({ starting, message });
     });
 
     it('says so after that minute, and keeps quiet again when it waits another time', async () => {
