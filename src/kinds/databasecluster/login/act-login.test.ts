@@ -133,8 +133,13 @@ describe('The password of a DatabaseCluster', () => {
       await bench.kube.patch(SECRETS, SECRET, { data });
       const { subject } = aCluster().with({ cloneFrom: { clusterRef: { name: 'orders' } } });
       const clone = { ...subject, key: 'shop/copy' as const, metadata: { ...subject.metadata, name: 'copy' } };
-      const status = { clusterID: 'copy', createdAt: CREATED_AT, unverifiedSecretName: 'copy-admin' };
+      const { endpoint = '' } = bench.status();
+      const status = { clusterID: 'copy', createdAt: CREATED_AT, endpoint, unverifiedSecretName: 'copy-admin' };
       const step = { do: 'PreparePassword', from, of: 'orders-admin' } as const;
+      const password = bench.secret()?.[from === 'inherited' ? 'password' : 'nextPassword'] ?? '';
+      bench.simulator.setPassword('orders', 'admin', password);
+      const { connections } = bench.world();
+      await connections.get('shop/production')?.logins(endpoint, 'copy').attempt({ username: 'admin', password });
       const prepared = late(bench, step, { ...clone, status: { ...subject.status, ...status } });
       await expect(prepared).rejects.toEqual(expect.objectContaining({ reason: 'ObjectChanged' }));
       expect(bench.secret('copy-admin')).toBeUndefined();
