@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { aCluster } from '../../../test/support/builders.ts';
 import { databaseClusterKind } from './index.ts';
+import type { ClusterStep } from './observation.ts';
 import type { ClusterWorld } from './world.ts';
 
 test('databaseClusterKind() groups clusters by their space, whose limit they share', () => {
@@ -82,4 +83,30 @@ test('databaseClusterKind() looks again when the cluster changes that is to be c
   const clone = aCluster().with({ cloneFrom: { clusterID: 'source' } });
   expect(references(clone.subject)).toContain('clusters/shop/production/source');
   expect(references(clone.owned().subject)).not.toContain('clusters/shop/production/source');
+});
+
+test.each<[ClusterStep, string]>([
+  [{ do: 'Deploy', id: 'a' }, 'deploy cluster "a"'],
+  [{ do: 'Clone', id: 'a', source: 'b' }, 'clone cluster "b" to "a"'],
+  [{ do: 'Destroy', id: 'a' }, 'destroy cluster "a" and its data'],
+  [{ do: 'Suspend', id: 'a' }, 'suspend cluster "a"'],
+  [{ do: 'Resume', id: 'a' }, 'resume cluster "a"'],
+  [{ do: 'Rename', id: 'a', to: 'b' }, 'rename cluster "a" to "b"'],
+  [
+    { do: 'Update', id: 'a', changes: { storageSizeGB: 1, machineType: 'm' } },
+    'update cluster "a": storageSizeGB, machineType',
+  ],
+  [{ do: 'PreparePassword', from: 'factory' }, 'write a new password to the admin Secret'],
+  [{ do: 'PreparePassword', from: 'current' }, 'write a new password to the admin Secret, beside the one that works'],
+  [{ do: 'PutPassword', id: 'a', as: 'current' }, 'replace the password of the admin user of cluster "a"'],
+  [{ do: 'PromotePassword' }, 'make the new password the one in the admin Secret'],
+  [{ do: 'DeleteSecret' }, 'delete the admin Secret, if there is one, as this object has no cluster'],
+  [{ do: 'TellLeft', id: 'a', message: '' }, 'let go of cluster "a", which may still be there'],
+  [
+    { do: 'TellFactoryLogin', id: 'a', message: '' },
+    'let go of cluster "a", with the login that new clusters come with',
+  ],
+  [{ do: 'RetireSecret', names: ['a', 'b'] }, 'delete the former admin Secret "a" and "b"'],
+])('databaseClusterKind() says what it is going to do: $do', (step, words) => {
+  expect(databaseClusterKind({} as ClusterWorld).describe(step)).toBe(words);
 });

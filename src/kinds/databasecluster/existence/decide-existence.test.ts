@@ -463,6 +463,22 @@ describe('decideExistence()', () => {
       expect(isFromOperation(subject, foreign.cluster({ id }).seen), id).toBe(id === 'orders');
   });
 
+  it.each([
+    ['before it was Ready', aCluster().owned(), 'Unknown CloudAnswerUnusable'],
+    ['that was Ready', aCluster().healthy(), 'False CloudAnswerUnusable'],
+    [
+      'that was not',
+      aCluster().healthy().withCondition('Ready', 'False', 'CloudAnswerUnusable'),
+      'False CloudAnswerUnusable',
+    ],
+  ])('says of a cluster %s that its address is none, and looks again', (_what, given, ready) => {
+    const servers = [{ address: 'orders.test:443/path', status: 'running' }];
+    const seen = anObservation().cluster({ servers }).with({ endpoint: undefined });
+    const decision = decideCluster(given.subject, seen.seen, NOW_MS);
+    expect(outline(decision)).toMatchObject({ ready, steps: [], comesBack: 'slowly' });
+    expect(conditionOf(decision, 'Available')).toMatchObject({ status: 'False', reason: 'CloudAnswerUnusable' });
+  });
+
   it("remembers nothing of a cluster that turns out to be somebody else's", () => {
     const given = aCluster().withStatus({
       former: { clusterID: 'before', createdAt: CREATED_AT },
