@@ -28,7 +28,8 @@ export async function findWorking(
   const isInPlace = ({ working }: Candidate) => working === 'next' || working === 'current';
   const held = (each: Candidate) =>
     !fresh && (known.current === undefined || isInPlace(each)) && logins.isHeld(each.login);
-  const isFirst = (each: Candidate) => (nextFirst ? each.working === 'next' : held(each));
+  // Among candidates the coming one is first as it is.
+  const isFirst = (each: Candidate) => !nextFirst && held(each);
   const refused = new Set<string>();
   for (const each of candidates(known).toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a)))) {
     const digest = digestOf(each.login);
