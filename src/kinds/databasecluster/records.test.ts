@@ -133,6 +133,47 @@ describe('SpaceMembers', () => {
     expect(told.splice(0)).toEqual([['shop/production', 'production', -1]]);
   });
 
+  it('tells which ids objects start and stop to have, so that spaces count anew, and nothing else', () => {
+    const told: (readonly [string, string])[] = [];
+    const members = new SpaceMembers((space, id) => told.push([space, id]));
+    const owned = objectOf(ours.owned());
+    const moved = objectOf(ours.owned().with({ spaceRef: { name: 'staging' } }));
+    const other = objectOf(ours.owned().withStatus({ clusterID: 'orders-eu' }));
+    const steps: readonly (readonly [KubeObject | undefined, readonly (readonly [string, string])[]])[] = [
+      [objectOf(ours), []],
+      [owned, [[SPACE, 'orders']]],
+      [objectOf(ours.owned().with({ storageSizeGB: 200 })), []],
+      [
+        moved,
+        [
+          [SPACE, 'orders'],
+          ['shop/staging', 'orders'],
+        ],
+      ],
+      [
+        other,
+        [
+          ['shop/staging', 'orders'],
+          [SPACE, 'orders-eu'],
+        ],
+      ],
+      [
+        owned,
+        [
+          [SPACE, 'orders-eu'],
+          [SPACE, 'orders'],
+        ],
+      ],
+      [undefined, [[SPACE, 'orders']]],
+    ];
+    let before: KubeObject | undefined;
+    for (const [after, ids] of steps) {
+      members.changed('shop/orders', before, after);
+      expect(told.splice(0)).toEqual(ids);
+      before = after;
+    }
+  });
+
   const named = (name: string, space: string, place = PLACE) => {
     const object = objectOf(
       ours
