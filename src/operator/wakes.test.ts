@@ -6,6 +6,11 @@ import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { type Resource, SECRETS } from '../kube/api.ts';
+import { type Condition, isStatusConditionTrue } from '../kube/condition.ts';
+
+interface Told {
+  readonly conditions?: readonly Condition[];
+}
 
 /* Who looks at once when something else changes, rather than when its own time comes. */
 
@@ -72,4 +77,23 @@ it('A cluster is destroyed as soon as the last user that goes with it is gone, a
   await clock.runUntil(() => of(DATABASE_CLUSTERS, 'orders-0') === undefined, 'the cluster goes', 60_000);
   await clock.advance(2_000);
   expect(of(DATABASE_SPACES, 'space-0')).toBeUndefined();
+});
+
+it.each(['token-space-0', 'factory-login'])('A space goes on as soon as its Secret %s is there again', async (name) => {
+  const world = await aWorldOfOperators({ count: 1, initially: 0, shardBySpace: false });
+  const { kube, clock } = world;
+  await world.addSpace(0);
+  world.replica();
+  await clock.advance(60_000);
+  const data = kube.all(SECRETS).find(({ metadata }) => metadata.name === name)?.['data'];
+  const isReady = () => {
+    const { conditions } = (kube.all(DATABASE_SPACES)[0]?.['status'] ?? {}) as Told;
+    return isStatusConditionTrue(conditions, 'Ready');
+  };
+  kube.remove(SECRETS, { namespace: 'shop', name });
+  await clock.advance(3_600_000);
+  expect(isReady()).toBe(false);
+  await kube.create(SECRETS, 'shop', { metadata: { name }, data });
+  await clock.advance(5_000);
+  expect(isReady()).toBe(true);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { aSpace, type SpaceBuilder } from '../../../test/support/builders.ts';
 import { placesOf } from '../../../test/support/places.ts';
 import { secretsOf } from '../../../test/support/secrets.ts';
@@ -301,6 +301,17 @@ describe('observeSpace()', () => {
     await put('cloud-admin', { clientID: 'admin-id', clientSecret: 'wrong-secret-value' });
     for (const space of spaces) expect((await observe(space)).cloud?.refused).toHaveLength(1);
     expect(simulator.count('exchangeToken')).toBe(1);
+  });
+
+  it('does not try a refused token again, nor read a Secret, because it looks once more and nothing has changed', async () => {
+    const { clock, simulator, world, put, observe } = await bench();
+    await put('cloud-admin', { clientID: 'admin-id', clientSecret: 'wrong-secret-value' });
+    expect((await observe()).cloud?.refused).toHaveLength(1);
+    simulator.resetCounters();
+    const read = vi.spyOn(world.secrets, 'read');
+    await clock.advance(20_000);
+    expect((await observe()).cloud?.refused).toHaveLength(1);
+    expect([simulator.count('exchangeToken'), read.mock.calls]).toEqual([0, []]);
   });
 
   it('does not try a refused token again because it keeps the Secret from being deleted', async () => {

@@ -10,7 +10,7 @@ describe('SpaceConnection.serverURL()', () => {
   ])('makes %s and %s into %s', (serverURL, address, url) => {
     const { connections, spec, of } = bench();
     connections.connect('a/one', spec({ serverURL }), TOKENS, LOGIN, '1');
-    expect(of('a/one').serverURL(address)).toBe(url);
+    expect([of('a/one').serverURL(address), of('a/one').findServerURL(address)]).toEqual([url, url]);
   });
 
   it.each([['http://{host}:{port}', 'db.test:8000', 'is not https']])(
@@ -19,6 +19,7 @@ describe('SpaceConnection.serverURL()', () => {
       const { connections, spec, of } = bench();
       connections.connect('a/one', spec({ serverURL }), TOKENS, LOGIN, '1');
       expect(() => of('a/one').serverURL(address)).toThrow(why);
+      expect(of('a/one').findServerURL(address)).toBeUndefined();
     },
   );
 
@@ -38,6 +39,7 @@ describe('SpaceConnection.serverURL()', () => {
     const { connections, spec, of } = bench();
     connections.connect('a/one', spec({ serverURL: 'https://{host}:{port}' }), TOKENS, LOGIN, '1');
     expect(() => of('a/one').serverURL(address)).toThrow('is not the host and port of a server');
+    expect(of('a/one').findServerURL(address)).toBeUndefined();
   });
 
   it('keeps the logins of a server together', () => {

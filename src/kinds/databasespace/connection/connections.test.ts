@@ -324,6 +324,21 @@ describe('SpaceConnections', () => {
     expect(failingSinceMs()).toBeUndefined();
   });
 
+  it.each([{ baseURL: 'https://other.example.com' }, { teamID: 'other' }, { spaceID: 'other' }])(
+    'share no List with a space that means another one and has the same tokens: %j',
+    (another) => {
+      const { connections, spec, of } = bench();
+      connections.connect('shop/one', spec(), TOKENS, LOGIN, '1');
+      connections.connect('shop/two', spec(another), TOKENS, LOGIN, '1');
+      expect(of('shop/two').poller).not.toBe(of('shop/one').poller);
+      expect(of('shop/two').client).not.toBe(of('shop/one').client);
+      // Nor does it keep its own when it begins to mean another one.
+      const { poller } = of('shop/one');
+      connections.connect('shop/one', spec(another), TOKENS, LOGIN, '1');
+      expect(of('shop/one').poller).not.toBe(poller);
+    },
+  );
+
   it('make a new List for other tokens, and end the one before', async () => {
     const { connections, spec, of, simulator, clock } = bench();
     expect(connections.connect('a/one', spec(), TOKENS, LOGIN, '1')).toBe(true);
