@@ -130,10 +130,7 @@ export function connectionOf(
       if (refusal !== undefined) throw refusal;
       return url;
     },
-    findServerURL(address) {
-      const { url, refusal } = serverURLOf(address, spec.serverURL, urlPolicy);
-      return refusal === undefined ? url : undefined;
-    },
+    findServerURL: (address) => serverURLOf(address, spec.serverURL, urlPolicy).url,
     logins(baseURL, clusterID) {
       const servers = shared.servers.get(clusterID) ?? [];
       const known = servers.find((server) => server.baseURL === baseURL);
