@@ -4,7 +4,15 @@ import { TerminalError, TransientError } from '../base/errors.ts';
 import { isAlreadyExists, isConflict, KubeError, SECRETS } from '../kube/api.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { createSecrets, loginFrom, ownerValue, type SecretContents, type Secrets, valuesFrom } from './secrets.ts';
+import {
+  createSecrets,
+  isManaged,
+  loginFrom,
+  ownerValue,
+  type SecretContents,
+  type Secrets,
+  valuesFrom,
+} from './secrets.ts';
 
 const { signal } = new AbortController();
 let kube: FakeKube;
@@ -149,6 +157,21 @@ describe('createSecrets(), with a cache that is behind', () => {
   });
 });
 
+it.each([
+  ['another field is invalid', { fields: [{ field: 'metadata.annotations', message: 'too long' }] }],
+  ['its data is invalid for another reason', { causes: ['FieldValueInvalid'] }],
+  ['something else is forbidden', { status: 403 }],
+])('createSecrets() does not say that a Secret is immutable if %s', async (_, more) => {
+  const kube = new FakeKube({ now: () => 0, random: createSeededRandom(1) });
+  const secrets = createSecrets(kube, secretsOf(kube));
+  await secrets.create('shop', 'login', { labels: {}, data: { password: 'one' } });
+  const read = await secrets.read('shop', 'login', new AbortController().signal);
+  const said = { status: 422, fields: [{ field: 'data', message: 'wrong' }], causes: ['FieldValueForbidden'], ...more };
+  kube.patch = () => Promise.reject(new KubeError('Secret "login" is refused', said));
+  const attempt = secrets.patch('shop', 'login', read as SecretContents, { data: { password: 'two' } });
+  await expect(attempt).rejects.toMatchObject({ name: 'KubeError', message: 'Secret "login" is refused' });
+});
+
 it('createSecrets() says what to do if a person has made a Secret immutable', async () => {
   const kube = new FakeKube({ now: () => 0, random: createSeededRandom(1) });
   const secrets = createSecrets(kube, secretsOf(kube));
@@ -224,4 +247,16 @@ describe('valuesFrom() and loginFrom()', () => {
     expect(both).toThrow('no value under keys "user" and "password" (its keys: "username", "password"): add them');
     expect(missing).not.toThrow('confidential');
   });
+});
+
+it.each([
+  [true, { 'mooring.dev/cluster': 'orders', 'app.kubernetes.io/managed-by': 'mooring' }],
+  [true, { 'mooring.dev/user': 'app', 'app.kubernetes.io/managed-by': 'mooring' }],
+  // A person's, who named it after its user, or copied it into a chart.
+  [false, { 'mooring.dev/user': 'app' }],
+  [false, { 'mooring.dev/user': 'app', 'app.kubernetes.io/managed-by': 'Helm' }],
+  [false, { 'app.kubernetes.io/managed-by': 'mooring' }],
+  [false, {}],
+])('isManaged() is %s with labels %j', (expected, labels) => {
+  expect(isManaged({ labels })).toBe(expected);
 });

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type DatabaseBench, databaseBench, readyBench } from '../../../../test/support/database-bench.ts';
+import { ServerClient } from '../../../database/client.ts';
 import { DIALECTS } from '../../../simulator/dialect.ts';
 
 const BASE = 'define attribute name, value string;';
@@ -56,6 +57,19 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
       expect(bench.ready()).toBe('True DatabaseReady');
     },
   );
+
+  it('says nothing of a lock if the server refuses to begin it as the database is gone', async () => {
+    const bench = await readyBench({ dialect });
+    await bench.edit(SOURCES);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const { openTransaction } = ServerClient.prototype;
+    vi.spyOn(ServerClient.prototype, 'openTransaction').mockImplementationOnce(function (this: ServerClient, ...given) {
+      bench.cluster.simulator.dropDatabase('orders', 'orders');
+      return openTransaction.apply(this, given);
+    });
+    expect(await bench.pass()).toMatchObject({ next: 'failed' });
+    expect(message(bench)).not.toContain('lock');
+  });
 
   it.each([403, 500])('says nothing of a lock if the server refuses to begin it with %i', async (status) => {
     const bench = await readyBench({ dialect });
