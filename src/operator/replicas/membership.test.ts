@@ -174,6 +174,24 @@ test('A replica begins nothing in shards that it is about to give away, even bef
   expect(given.filter((shard) => one.membership.owns(shard))).toEqual([]);
 });
 
+test('A replica begins nothing in the shards of one that is gone before its own Lease says that they are its', async () => {
+  const world = aWorld();
+  const [one, two] = [aReplica(world, 'one', () => 500), aReplica(world, 'two')];
+  await world.clock.advance(20_000);
+  const said = () => {
+    const lease = world.api.all(LEASES).find(({ metadata }) => metadata.name === 'mooring-replica-one');
+    return lease?.metadata.annotations?.['mooring.dev/members']?.split(',') ?? [];
+  };
+  expect(said()).toEqual(['one', 'two']);
+  two.stop.abort();
+  // Another one that joins at this moment goes by what the Lease says.
+  for (let step = 0; step < 400 && one.owned().length < SHARDS.length; step++) {
+    await world.clock.advance(50);
+    expect(one.owned().filter((shard) => ownerOf(shard, said()) !== 'one')).toEqual([]);
+  }
+  expect(one.owned()).toEqual(SHARDS);
+});
+
 test('Running work in one shard holds up no other shard', async () => {
   const world = aWorld();
   const one = aReplica(world, 'one');
