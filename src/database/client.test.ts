@@ -279,9 +279,13 @@ test('ServerClient.signIn() has one password of a user checked at a time, and th
 test('ServerClient.signIn() that is aborted while it waits is not sent, and lets no other go ahead', async () => {
   const { signIn, settled, end } = aSlowServer();
   const leaving = new AbortController();
-  const all = Promise.all([signIn('a', '1'), signIn('a', '2', leaving.signal), signIn('a', '3')]);
+  const first = signIn('a', '1');
+  const left = signIn('a', '2', leaving.signal);
+  const all = Promise.all([first, left, signIn('a', '3')]);
   await settled();
   leaving.abort();
+  // At once: it does not wait for the one before it.
+  expect(await left).toMatchObject({ kind: 'aborted' });
   expect(await settled()).toEqual(['a:1']);
   end();
   expect(await settled()).toEqual(['a:3']);
