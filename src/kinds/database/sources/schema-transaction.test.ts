@@ -192,6 +192,7 @@ describe.each(DIALECTS)('In dialect %s, the schema transaction', (dialect) => {
     await pass;
     expect(bench.ready()).toBe('Unknown SchemaTimedOut');
     expect(message(bench)).toContain('inline/2');
+    expect(message(bench)).toContain('The transaction took 180 s');
     await bench.until('True DatabaseReady');
   });
 

@@ -23,6 +23,7 @@ describe.each(WAYS)('another controller that %s again and again', (_how, again) 
       'kubectl get secret app-connection --namespace=shop --output=jsonpath',
     );
     expect(bench.condition()?.message).toContain('Secret "app-connection"');
+    expect(bench.condition()?.message).toContain('has replaced it 5 times within 5 minutes');
   });
 
   it('is let go on with when it has ended, and at once when a person asks for a look', async () => {
