@@ -110,9 +110,10 @@ test('loadKubeConnection() skips an empty file, as kubectl does, and shows no li
 });
 
 test('loadKubeConnection() leaves out a login in the URL of the server, and says so if that is no URL', async () => {
-  await withKubeconfig({ cluster: { server: 'https://me:canary@api.test:6443' } }, async (path) => {
-    expect((await loadKubeConnection(virtualClock(), path)).server).toBe('https://api.test:6443/');
-  });
+  for (const login of ['me:canary', 'canary', ':canary'])
+    await withKubeconfig({ cluster: { server: `https://${login}@api.test:6443` } }, async (path) => {
+      expect((await loadKubeConnection(virtualClock(), path)).server).toBe('https://api.test:6443/');
+    });
   await withKubeconfig({ cluster: { server: 'https://me:canary@api.test:x' } }, async (path) => {
     const loaded = loadKubeConnection(virtualClock(), path);
     await expect(loaded).rejects.toThrow(/^The server in kubeconfig \S+ is not a URL: (?!.*canary)/);
@@ -198,6 +199,13 @@ test('loadKubeConnection() acts as nobody else than the kubeconfig says', async 
     await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
       `Kubeconfig ${path} cannot be read: users.0.user.as: Invalid input: control characters, such as the end of a line`,
     );
+  });
+});
+
+test('loadKubeConnection() signs in with the username and the password that the kubeconfig names', async () => {
+  await withKubeconfig({ user: { username: 'me', password: 'p:w' } }, async (path) => {
+    const { authorize } = await loadKubeConnection(virtualClock(), path);
+    expect(await authorize(false)).toEqual({ authorization: `Basic ${btoa('me:p:w')}` });
   });
 });
 
