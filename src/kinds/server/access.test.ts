@@ -311,6 +311,16 @@ describe('the server of a cluster', () => {
         ),
       },
     ],
+    [
+      'as its space is gone, whoever took that away',
+      () => ({ spaceIs: 'gone' }),
+      {
+        why: 'notReady',
+        message: expect.stringMatching(
+          /its DatabaseSpace "production" does not exist: the cluster's condition Ready says what to do$/,
+        ),
+      },
+    ],
   ];
   it.each(cases)('is waited for %s', async (_when, given, expected) => {
     expect(await look(given())).toMatchObject({ server: 'waiting', ...expected });

@@ -117,9 +117,13 @@ function openOf(world: ServerWorld, clusterKey: ObjectKey, called: string, clust
   const connection = world.connections.get(space);
   if (connection === undefined) {
     // Nobody can reach the server through it any more: an object that waited for it would keep itself, and the cluster's, for nothing.
-    if (leaving && !world.hasSpace(space))
+    const isThere = world.hasSpace(space);
+    if (leaving && !isThere)
       return waiting('leaving', 'ClusterDeleting', `${called} is being deleted, and its DatabaseSpace is gone already`);
-    const message = `Waiting for ${called}: its DatabaseSpace "${spec.spaceRef.name}" is not connected: its condition Ready says why`;
+    const why = isThere
+      ? 'is not connected: its condition Ready says why'
+      : "does not exist: the cluster's condition Ready says what to do";
+    const message = `Waiting for ${called}: its DatabaseSpace "${spec.spaceRef.name}" ${why}`;
     return { ...waiting('notReady', 'WaitingForCluster', message), starting: isTrue('Ready') };
   }
   const known = servers.filter(({ address }) => splitAddress(address) !== undefined);
