@@ -58,6 +58,18 @@ describe('The notes of makePlan()', () => {
     await world.end();
   });
 
+  it('say nothing of the kind about a space that is being deleted, which works until its clusters are gone', async () => {
+    const spec = { ...CLUSTER_SPEC, deletionPolicy: 'Delete' };
+    const world = await aWorld({ [CLUSTER]: spec });
+    await world.remove('DatabaseSpace production');
+    const changed = { [CLUSTER]: { ...spec, storageSizeGB: 200 } };
+    const { steps, outcomes, notes } = await makePlan(await world.input(changed), world.clock);
+    expect(steps.map(({ description }) => description)).toEqual(['update cluster "orders": storageSizeGB']);
+    expect(outcomes[0]?.end).toMatchObject({ ready: 'Unknown', reason: 'InUse' });
+    expect(notes).toEqual([]);
+    await world.end();
+  });
+
   it.each([
     ['a token may not do what is to be done', CLUSTER, 'AccessDenied'],
     ['a password of your own cannot be used', 'DatabaseUser app', 'InvalidPassword'],

@@ -58,10 +58,11 @@ function atOtherURLs(objects: readonly PlannedObject[]): readonly string[] {
 /** Spaces that the copy could not be connected to, as an operator may have been before. */
 function stillConnected(objects: readonly PlannedObject[], outcomes: readonly Outcome[]): readonly string[] {
   const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
-  return spacesOf(objects).flatMap(({ object, spec, next, status }) => {
+  return spacesOf(objects).flatMap(({ object, metadata, spec, next, status }) => {
     const { end } = byName.get(nodeName(object.definition.kind, object.key)) ?? {};
     const wasConnected = status.clusters !== undefined && isSamePlace(placeOf(spec), placeOf(next));
-    if (!wasConnected || object.wanted === undefined || end === undefined || end.ready === 'True') return [];
+    const goes = object.wanted === undefined || metadata.deletionTimestamp !== undefined;
+    if (!wasConnected || goes || end === undefined || end.ready === 'True') return [];
     return [
       `DatabaseSpace ${object.key} ends with ${end.reason}, so nothing is done in it here. An operator that it worked for goes on with the earlier connection until it restarts: it may also do what this plan only shows as waiting`,
     ];
