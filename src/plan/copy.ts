@@ -49,6 +49,7 @@ export function copyObjects(
     readonly listed: Listed;
   },
   clouds: Clouds,
+  nowMs: number,
 ): void {
   const { objects, configMaps, secrets, namespaces, schemas, listed } = given;
   for (const { metadata } of namespaces) kube.put(NAMESPACES, { metadata });
@@ -65,7 +66,7 @@ export function copyObjects(
     }
     kube.put(resource, {
       ...asOf(live, wanted),
-      status: settled(planned, versions, schemas.get(planned.key)?.digest),
+      status: lookedAt(settled(planned, versions, schemas.get(planned.key)?.digest), nowMs),
     } as AnyObject);
     if (wanted === undefined) kube.remove(resource, splitKey(planned.key));
   }
@@ -104,7 +105,7 @@ function settled(
   { definition, key, live }: PlannedObject,
   versions: Versions,
   schemaHash: string | undefined,
-): unknown {
+): Readonly<Record<string, unknown>> {
   const status = recordOf(live?.status);
   const { namespace } = splitKey(key);
   // A Secret or ConfigMap that does not exist keeps the recorded version: the operator finds it gone.
@@ -127,6 +128,19 @@ function settled(
     }));
   if (definition.kind === 'Database' && schemaHash !== undefined) merged['schemaHash'] = schemaHash;
   return merged;
+}
+
+/**
+ * What is Stalled rests for up to ten minutes when an operator starts, as it did in the copy, by how long it has been so. One that runs hears
+ * at once when another object no longer stands in its way. What was refused is only tried again now and then.
+ */
+function lookedAt(status: Readonly<Record<string, unknown>>, nowMs: number): Readonly<Record<string, unknown>> {
+  const { conditions, lastError } = status;
+  if (!Array.isArray(conditions) || lastError !== undefined) return status;
+  const lastTransitionTime = new Date(nowMs).toISOString();
+  const anew = (each: unknown) =>
+    recordOf(each)['type'] === 'Stalled' ? { ...recordOf(each), lastTransitionTime } : each;
+  return { ...status, conditions: conditions.map(anew) };
 }
 
 /** A user's own password, if it was verified, came from the Secret that the live object names. */

@@ -382,6 +382,21 @@ describe('makePlan()', () => {
     await world.end();
   });
 
+  it('knows what is no longer in the way of an object that has been stalled for long', async () => {
+    // It has no cluster, as it would be its own source.
+    const idle = { ...CLUSTER_SPEC, clusterID: 'stock', cloneFrom: { clusterRef: { name: 'orders' } } };
+    const stalled = Object.fromEntries(
+      ['a', 'b', 'c', 'd'].map((name) => [`DatabaseCluster ${name}`, { ...CLUSTER_SPEC, clusterID: 'stock' }]),
+    );
+    const world = await aWorld({ 'DatabaseCluster orders': idle });
+    await world.apply(stalled);
+    const { steps } = await makePlan(await world.input({}, ['DatabaseCluster orders']), world.clock);
+    expect(steps.map(({ description }) => description)).toContain('deploy cluster "stock"');
+    const happened = await world.stepsSince(() => world.remove('DatabaseCluster orders'));
+    expect(happened).toEqual(steps.map(({ name, description }) => `${name}: ${description}`));
+    await world.end();
+  });
+
   it('shows a plan for what cannot become Ready, with the reason', async () => {
     const world = await aWorld({ 'DatabaseCluster orders': CLUSTER_SPEC });
     const plan = await makePlan(

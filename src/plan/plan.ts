@@ -64,7 +64,7 @@ export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Pro
   const whole = { ...input, objects: [...input.objects, ...standIns.objects] };
   const schemas = await copySchemas(whole, time);
   const clouds = copyClouds({ ...whole, schemas }, time);
-  copyObjects(kube, { ...whole, schemas }, clouds);
+  copyObjects(kube, { ...whole, schemas }, clouds, time.now());
 
   const steps: StepTold[] = [];
   let changedAt = 0;
