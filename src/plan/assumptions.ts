@@ -5,23 +5,25 @@ import type { Clouds } from './clouds.ts';
 import { clustersOf, type PlannedObject, spacesOf } from './objects.ts';
 import type { Outcome } from './outcome.ts';
 
+type ByName = ReadonlyMap<string, Outcome>;
+
 /** What a plan assumes that nobody can know before it is carried out. */
 export function assumptionsOf(
   objects: readonly PlannedObject[],
   outcomes: readonly Outcome[],
   clouds: Clouds,
 ): readonly string[] {
+  const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
   return [
-    ...overBy(objects, outcomes),
+    ...overBy(objects, byName),
     ...atOtherURLs(objects),
-    ...stillConnected(objects, outcomes),
+    ...stillConnected(objects, byName),
     ...onServers(objects, clouds),
   ];
 }
 
 /** Present problems, such as a token that the cloud refuses, that are gone in the plan although no step solves them. */
-function overBy(objects: readonly PlannedObject[], outcomes: readonly Outcome[]): readonly string[] {
-  const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
+function overBy(objects: readonly PlannedObject[], byName: ByName): readonly string[] {
   const items = objects.flatMap(({ definition, live }) => (live === undefined ? [] : [itemOf(definition, live)]));
   const parents = new Map(items.map((item) => [nameOf(item), item.parent]));
   const isLeft = (name: string | undefined): boolean =>
@@ -56,8 +58,7 @@ function atOtherURLs(objects: readonly PlannedObject[]): readonly string[] {
 }
 
 /** Spaces that the copy could not be connected to, as an operator may have been before. */
-function stillConnected(objects: readonly PlannedObject[], outcomes: readonly Outcome[]): readonly string[] {
-  const byName = new Map(outcomes.map((outcome) => [outcome.name, outcome]));
+function stillConnected(objects: readonly PlannedObject[], byName: ByName): readonly string[] {
   return spacesOf(objects).flatMap(({ object, metadata, spec, next, status }) => {
     const { end } = byName.get(nodeName(object.definition.kind, object.key)) ?? {};
     const wasConnected = status.clusters !== undefined && isSamePlace(placeOf(spec), placeOf(next));
