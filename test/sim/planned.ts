@@ -76,10 +76,10 @@ export async function playPlanned(seed: number): Promise<PlannedRun> {
     compared++;
     if (plan.steps.length > 0) withSteps++;
     const excused = new Set([...rotating(world), ...troubled, ...troubledIn(world)]);
-    const untold = isAnySpaceWrong(world)
-      ? []
-      : untoldIn(world, said, new Set([...excused].filter((name) => !failed.has(name))));
-    const found = [...differencesIn(said, happenedIn(world), excused), ...untold];
+    const grave = isAnySpaceWrong(world)
+      ? new Set<NodeName>()
+      : new Set([...excused].filter((name) => !failed.has(name)));
+    const found = [...differencesIn(said, happenedIn(world), excused), ...untoldIn(world, said, grave)];
     differences.push(...found.map((text) => `${text}\n      after ${JSON.stringify(changes)}`));
     if (found.length > 0) break;
   }
@@ -258,8 +258,9 @@ function troubledIn(world: World): readonly NodeName[] {
   const { view } = world;
   const isStalled = (object: FakeObject) => isStatusConditionTrue(statusOf(object).conditions, 'Stalled');
   const stalled = new Set(view.objects().filter(isStalled).map(keyOf));
+  const isAnyWrong = isAnySpaceWrong(world);
   const isTroubled = (object: FakeObject) =>
-    isAnySpaceWrong(world) || isStalled(object) || stalled.has(referred(object, 'clusterRef') ?? '');
+    isAnyWrong || isStalled(object) || stalled.has(referred(object, 'clusterRef') ?? '');
   return named(view).flatMap(({ name, object }) => (isTroubled(object) ? [name] : []));
 }
 
