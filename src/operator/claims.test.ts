@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { cluster, database, user } from '../../test/support/manifests.ts';
-import { aWorldOfOperators } from '../../test/support/operators.ts';
+import { aWorldOfOperators, readyIn } from '../../test/support/operators.ts';
 import { sleep } from '../base/clock.ts';
 import { DATABASES } from '../kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
@@ -8,7 +8,6 @@ import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { ABANDON, RECONCILE_AT } from '../kube/annotations.ts';
 import { NAMESPACES } from '../kube/api.ts';
-import { type Condition, findStatusCondition } from '../kube/condition.ts';
 
 const [SPACE, CLUSTER] = [
   { name: 'space-0', namespace: 'shop' },
@@ -47,8 +46,7 @@ async function aWorldOf({ resource, of }: (typeof CASES)[number]) {
     const found = kube
       .all(resource)
       .find(({ metadata }) => metadata.name === 'sales' && metadata.namespace === namespace);
-    const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
-    return findStatusCondition(conditions, 'Ready')?.reason;
+    return readyIn(found)?.reason;
   };
   /** Creates an object, and gives it some time. */
   const create = async (namespace: string, spec: object = {}, metadata: object = {}) => {
@@ -120,8 +118,7 @@ test('A cluster is free at once when the DatabaseSpace of the object that others
   const { kube, clock } = world;
   const reason = (name: string) => {
     const found = kube.all(DATABASE_CLUSTERS).find(({ metadata }) => metadata.name === name);
-    const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
-    return findStatusCondition(conditions, 'Ready')?.reason;
+    return readyIn(found)?.reason;
   };
   await world.addSpace(0);
   const [production] = kube.all(DATABASE_SPACES);
@@ -147,8 +144,7 @@ test('A cluster that may be the renamed one of another object is free at once wh
   const { kube, clock, simulator } = world;
   const reason = (name: string) => {
     const found = kube.all(DATABASE_CLUSTERS).find(({ metadata }) => metadata.name === name);
-    const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
-    return findStatusCondition(conditions, 'Ready')?.reason;
+    return readyIn(found)?.reason;
   };
   await world.addSpace(0);
   await world.addCluster(0, 'first');
@@ -186,8 +182,7 @@ test.each(CASES)(
     await create('billing');
     expect(reason('billing')).toBe(given.reasons[1]);
     const second = kube.all(given.resource).find(({ metadata }) => metadata.namespace === 'billing');
-    const { conditions } = (second?.['status'] ?? {}) as { conditions?: readonly Condition[] };
-    expect(findStatusCondition(conditions, 'Ready')?.message).toMatch(
+    expect(readyIn(second)?.message).toMatch(
       /: delete this object, or set deletionPolicy: Retain on that one and delete it(, with which its connection Secret goes)?, or /,
     );
   },
@@ -249,8 +244,7 @@ describe.each(SPACE_GOES)('A cluster whose DatabaseSpace $what', ({ go, back }) 
     await clock.advance(60_000);
     const conditionOf = (name: string, resource = DATABASE_CLUSTERS) => {
       const found = kube.all(resource).find(({ metadata }) => metadata.name === name);
-      const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
-      return findStatusCondition(conditions, 'Ready');
+      return readyIn(found);
     };
     return { ...world, conditionOf };
   };
@@ -302,8 +296,7 @@ describe.each(SPACE_GOES)('A cluster whose DatabaseSpace $what', ({ go, back }) 
     await kube.create(DATABASE_CLUSTERS, 'billing', copy);
     await clock.advance(60_000);
     const found = kube.all(DATABASE_CLUSTERS).find(({ metadata }) => metadata.namespace === 'billing');
-    const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
-    expect(findStatusCondition(conditions, 'Ready')?.reason).toBe('ClusterNotAllowed');
+    expect(readyIn(found)?.reason).toBe('ClusterNotAllowed');
     expect(simulator.count('clone')).toBe(made);
   });
 });

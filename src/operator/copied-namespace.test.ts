@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { database, user } from '../../test/support/manifests.ts';
-import { aWorldOfOperators } from '../../test/support/operators.ts';
+import { aWorldOfOperators, readyIn } from '../../test/support/operators.ts';
 import { DATABASES } from '../kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
@@ -31,8 +31,7 @@ async function aWorldWithCopy(space: object = {}, renamed?: string) {
   const ready = (namespace: string) =>
     KINDS.map((resource) => {
       const found = kube.all(resource).find(({ metadata }) => metadata.namespace === namespace);
-      const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
-      return findStatusCondition(conditions, 'Ready');
+      return readyIn(found);
     });
   expect(ready('shop').map((condition) => condition?.status)).toEqual(KINDS.map(() => 'True'));
   const backup = [SECRETS, ...KINDS].map((resource) => ({ resource, objects: kube.all(resource) }));

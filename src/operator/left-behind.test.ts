@@ -2,13 +2,12 @@ import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import { database, user } from '../../test/support/manifests.ts';
-import { aWorldOfOperators } from '../../test/support/operators.ts';
+import { aWorldOfOperators, readyIn } from '../../test/support/operators.ts';
 import { HttpError } from '../base/transport.ts';
 import { DATABASES } from '../kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
-import { CONFIG_MAPS, SECRETS } from '../kube/api.ts';
-import { type Condition, isStatusConditionTrue } from '../kube/condition.ts';
+import { type AnyObject, CONFIG_MAPS, SECRETS } from '../kube/api.ts';
 
 /** What forgets by itself: it has a limit. */
 const HAS_A_LIMIT = ['base/collections/recent.ts', 'base/collections/buckets.ts'];
@@ -79,8 +78,7 @@ test('The operator keeps nothing of objects that came and went, whatever went wr
   network.fault = undefined;
   await clock.advance(600_000);
   const kinds = [DATABASE_USERS, DATABASES, DATABASE_CLUSTERS];
-  const isReady = ({ status }: { readonly status?: unknown }) =>
-    isStatusConditionTrue((status as { readonly conditions?: readonly Condition[] }).conditions, 'Ready');
+  const isReady = (object: AnyObject) => readyIn(object)?.status === 'True';
   const of = (name: string) => kinds.flatMap((kind) => kube.all(kind).filter(({ metadata }) => metadata.name === name));
   expect([of('preview').map(isReady), of('preview-in-vain').map(isReady)]).toEqual([
     [true, true, true],

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { cluster } from '../../test/support/manifests.ts';
-import { aWorldOfOperators } from '../../test/support/operators.ts';
+import { aWorldOfOperators, readyIn } from '../../test/support/operators.ts';
 import { DATABASES } from '../kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
-import { type Condition, findStatusCondition } from '../kube/condition.ts';
 
 /* Objects from before a rule keep what they have. For clusters see test/sim/same-place.test.ts. */
 
@@ -20,8 +19,7 @@ test('A database still belongs to its object when the spec can no longer be read
     });
   const reason = (name: string) => {
     const found = world.kube.all(DATABASES).find(({ metadata }) => metadata.name === name);
-    const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
-    return findStatusCondition(conditions, 'Ready')?.reason;
+    return readyIn(found)?.reason;
   };
   world.replica();
   await create('first', {});

@@ -1,16 +1,11 @@
 import { expect, it } from 'vitest';
 import { user } from '../../test/support/manifests.ts';
-import { aWorldOfOperators } from '../../test/support/operators.ts';
+import { aWorldOfOperators, readyIn } from '../../test/support/operators.ts';
 import { HttpError } from '../base/transport.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import { type Resource, SECRETS } from '../kube/api.ts';
-import { type Condition, isStatusConditionTrue } from '../kube/condition.ts';
-
-interface Told {
-  readonly conditions?: readonly Condition[];
-}
 
 /* Who looks at once when something else changes, rather than when its own time comes. */
 
@@ -31,10 +26,7 @@ async function aQuietWorld() {
     kube.all(resource, 'shop').find(({ metadata }) => metadata.name === name);
   const remove = async (resource: Resource, name: string) =>
     kube.delete(resource, { namespace: 'shop', name }, { uid: of(resource, name)?.metadata.uid ?? '' });
-  expect([JSON.stringify(of(DATABASE_USERS, 'app')), world.isReady()]).toEqual([
-    expect.stringContaining('LoginWorks'),
-    true,
-  ]);
+  expect([readyIn(of(DATABASE_USERS, 'app'))?.reason, world.isReady()]).toEqual(['LoginWorks', true]);
   return { ...world, of, remove };
 }
 
@@ -86,10 +78,7 @@ it.each(['token-space-0', 'factory-login'])('A space goes on as soon as its Secr
   world.replica();
   await clock.advance(60_000);
   const data = kube.all(SECRETS).find(({ metadata }) => metadata.name === name)?.['data'];
-  const isReady = () => {
-    const { conditions } = (kube.all(DATABASE_SPACES)[0]?.['status'] ?? {}) as Told;
-    return isStatusConditionTrue(conditions, 'Ready');
-  };
+  const isReady = () => readyIn(kube.all(DATABASE_SPACES)[0])?.status === 'True';
   kube.remove(SECRETS, { namespace: 'shop', name });
   await clock.advance(3_600_000);
   expect(isReady()).toBe(false);

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { user } from '../../test/support/manifests.ts';
-import { aWorldOfOperators } from '../../test/support/operators.ts';
+import { aWorldOfOperators, readyIn } from '../../test/support/operators.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_USERS } from '../kinds/databaseuser/resource.ts';
 import type { DatabaseUserStatus } from '../kinds/databaseuser/schema.ts';
 import { SECRETS } from '../kube/api.ts';
-import { type Condition, findStatusCondition } from '../kube/condition.ts';
+import { findStatusCondition } from '../kube/condition.ts';
 
 const SHARED = { adminCredentials: { secretName: 'shared' } };
 
@@ -21,8 +21,7 @@ async function twoWantOneSecret(secrets?: 'get') {
   await world.addCluster(0, 'second', SHARED);
   const ready = (name: string) => {
     const found = kube.all(DATABASE_CLUSTERS).find(({ metadata }) => metadata.name === name);
-    const { conditions } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
-    return findStatusCondition(conditions, 'Ready');
+    return readyIn(found);
   };
   const inCloud = () => [...simulator.clusters()].map(({ id }) => id);
   return { ...world, ready, inCloud };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aWorld, ON_ORDERS, SPACE, type Specs, specOf } from '../../test/support/planned-world.ts';
+import { encoded } from '../../test/support/secrets.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import { DATABASES } from '../kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
@@ -235,8 +236,7 @@ describe('makePlan()', () => {
       'DatabaseUser app': { ...ON_ORDERS, passwordSecretRef: { name: 'mine', key } },
     });
     const data = { one: 'first of mine', two: 'second of mine' };
-    const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
-    await world.kube.create(SECRETS, 'shop', { metadata: { name: 'mine' }, data: Object.fromEntries(encoded) });
+    await world.kube.create(SECRETS, 'shop', { metadata: { name: 'mine' }, data: encoded(data) });
     for (const wanted of [own('one'), own('two'), specs]) {
       const plan = await makePlan(await world.input(wanted), world.clock);
       expect(plan.steps.map(({ weight }) => weight)).toContain('interrupts');

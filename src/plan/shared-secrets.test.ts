@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aWorld, ON_ORDERS, SPACE } from '../../test/support/planned-world.ts';
+import { encoded } from '../../test/support/secrets.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import { SECRETS } from '../kube/api.ts';
 import { makePlan } from './plan.ts';
@@ -18,8 +19,7 @@ it.each([
     'DatabaseUser own': { ...ON_ORDERS, passwordSecretRef: { name, key } },
   };
   const world = await aWorld({});
-  const encoded = Object.entries(data).map(([each, value]) => [each, Buffer.from(value).toString('base64')]);
-  await world.kube.create(SECRETS, 'shop', { metadata: { name: 'before' }, data: Object.fromEntries(encoded) });
+  await world.kube.create(SECRETS, 'shop', { metadata: { name: 'before' }, data: encoded(data) });
   for (const each of ['cloud-write', 'factory-login', 'before']) await manyVersions(world, each);
   await world.apply(specs);
   for (const listed of [(await world.input(specs)).listed, new Map()]) {

@@ -8,6 +8,7 @@ import { FakeKube } from '../../src/sandbox/fake-kube.ts';
 import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, createTeam } from '../../src/simulator/simulator.ts';
+import { encoded } from '../support/secrets.ts';
 import { CLUSTERS, KINDS, NAMESPACE, SPACES, statusOf } from './view.ts';
 
 /** One request to the management API, as the cloud saw it. */
@@ -91,8 +92,7 @@ export async function aCrowd(
   const create = (resource: Resource, name: string, spec: object) =>
     kube.create(resource, NAMESPACE, { apiVersion: API_VERSION, kind: resource.kind, metadata: { name }, spec });
   const secret = async (name: string, data: Readonly<Record<string, string>>) => {
-    const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
-    await kube.create(SECRETS, NAMESPACE, { metadata: { name }, data: Object.fromEntries(encoded) });
+    await kube.create(SECRETS, NAMESPACE, { metadata: { name }, data: encoded(data) });
   };
   await secret('factory-login', { username: 'admin', password: 'password' });
   for (const { clientID, clientSecret } of team.apiTokens) await secret(clientID, { clientID, clientSecret });

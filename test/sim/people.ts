@@ -5,6 +5,7 @@ import { NAMESPACES, type Resource, SECRETS } from '../../src/kube/api.ts';
 import { keyOf, objectKey } from '../../src/kube/object.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import type { Simulator } from '../../src/simulator/interface.ts';
+import { encoded } from '../support/secrets.ts';
 import { CLUSTER_SPEC } from '../support/specs.ts';
 import { Meddling } from './meddling.ts';
 import { isOurs } from './owned.ts';
@@ -103,9 +104,8 @@ export class People {
 
   /** Creates or changes a Secret that belongs to people. */
   async putSecret(name: string, data: Readonly<Record<string, string>>): Promise<void> {
-    const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
     const { namespace, name: alone } = refOf(name);
-    const body = { metadata: { name: alone }, data: Object.fromEntries(encoded) };
+    const body = { metadata: { name: alone }, data: encoded(data) };
     this.secrets.set(objectKey(namespace, alone), data);
     if (this.#find(SECRETS, name) === undefined) await this.#world.kube.create(SECRETS, namespace, body);
     else await this.#patch(SECRETS, name, { data: body.data });

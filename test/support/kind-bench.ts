@@ -21,7 +21,7 @@ import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator } from '../../src/simulator/simulator.ts';
 import { aCluster, aSpace } from './builders.ts';
 import { placesOf } from './places.ts';
-import { secretsOf } from './secrets.ts';
+import { encoded, secretsOf } from './secrets.ts';
 
 /** A moment at which the process ends: before or after a write to the Kubernetes API. */
 export interface Crash {
@@ -47,6 +47,8 @@ export interface KindBench {
   ready(): string;
   secret(name?: string): Readonly<Record<string, string>> | undefined;
   putSecret(name: string, data: Readonly<Record<string, string>>, labels?: Record<string, string>): Promise<void>;
+  /** Changes these values, and metadata, of a Secret that is there. */
+  editSecret(data: Readonly<Record<string, string>>, metadata?: object, name?: string): Promise<void>;
   /** Puts another login into the space's Secret. */
   replaceFactory(login: Login): void;
   /** Changes the spec of the object, as a person would. */
@@ -225,9 +227,11 @@ export async function kindBench(options: KindBenchOptions = {}): Promise<KindBen
       return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
     },
     async putSecret(name, data, labels = {}) {
-      const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
       kube.remove(SECRETS, { namespace: 'shop', name });
-      await kube.create(SECRETS, 'shop', { metadata: { name, labels }, data: Object.fromEntries(encoded) });
+      await kube.create(SECRETS, 'shop', { metadata: { name, labels }, data: encoded(data) });
+    },
+    async editSecret(data, metadata = {}, name = 'orders-admin') {
+      await kube.patch(SECRETS, { namespace: 'shop', name }, { metadata, data: encoded(data) });
     },
     replaceFactory(login) {
       process.connections?.connect(SPACE, spaceSpec, CREDENTIALS, login, login === FACTORY ? '1' : '2');

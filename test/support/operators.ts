@@ -3,8 +3,8 @@ import { createLog } from '../../src/base/log.ts';
 import type { HttpRequest, HttpResponse } from '../../src/base/transport.ts';
 import { DATABASE_CLUSTERS } from '../../src/kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../../src/kinds/databasespace/resource.ts';
-import { EVENTS, type KubeApi, SECRETS } from '../../src/kube/api.ts';
-import type { Condition } from '../../src/kube/condition.ts';
+import { type AnyObject, EVENTS, type KubeApi, SECRETS } from '../../src/kube/api.ts';
+import { type Condition, findStatusCondition } from '../../src/kube/condition.ts';
 import { createMetrics } from '../../src/operator/metrics.ts';
 import { createOperator } from '../../src/operator.ts';
 import { FakeKube } from '../../src/sandbox/fake-kube.ts';
@@ -13,6 +13,7 @@ import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, createTeam, DEFAULT_CREDENTIALS } from '../../src/simulator/simulator.ts';
 import { cluster, space } from './manifests.ts';
 import { processClock } from './process-clock.ts';
+import { encoded } from './secrets.ts';
 
 const PLURALS = ['databasespaces', 'databaseclusters', 'databaseusers', 'databases'];
 
@@ -34,6 +35,12 @@ interface ReplicaOptions {
 /** What happens to a request to the cloud or a server; `go` carries it out. */
 type Fault = (request: HttpRequest, go: () => Promise<HttpResponse>) => Promise<HttpResponse>;
 
+/** The condition Ready in the status of an object of any kind of ours; undefined: there is none, or no object. */
+export function readyIn(object: AnyObject | undefined): Condition | undefined {
+  const { conditions } = (object?.status ?? {}) as { readonly conditions?: readonly Condition[] };
+  return findStatusCondition(conditions, 'Ready');
+}
+
 /** Some spaces with a cluster each in namespace `shop`, and any number of operators, which share them or lead one after the other. */
 export async function aWorldOfOperators({ count, initially = count, shardBySpace = true }: WorldOptions) {
   const names = Array.from({ length: count }, (_, index) => `space-${index}`);
@@ -54,7 +61,7 @@ export async function aWorldOfOperators({ count, initially = count, shardBySpace
   const secret = (name: string, data: Readonly<Record<string, string>>) =>
     kube.create(SECRETS, 'shop', {
       metadata: { name },
-      data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')])),
+      data: encoded(data),
     });
   const addSpace = async (index: number, more: object = {}) => {
     const name = `space-${index}`;
@@ -141,8 +148,7 @@ export async function aWorldOfOperators({ count, initially = count, shardBySpace
   /** The condition Ready of each cluster, as `True Running`. */
   const readiness = () =>
     kube.all(DATABASE_CLUSTERS).map((object) => {
-      const { conditions = [] } = (object['status'] ?? {}) as { conditions?: readonly Condition[] };
-      const ready = conditions.find(({ type }) => type === 'Ready');
+      const ready = readyIn(object);
       return `${ready?.status} ${ready?.reason}`;
     });
   const isReady = () => readiness().every((text) => text.startsWith('True'));

@@ -14,6 +14,7 @@ import { FakeKube } from '../../src/sandbox/fake-kube.ts';
 import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
 import { createSeededRandom } from '../../src/simulator/seeded-random.ts';
 import { createSimulator, DEFAULT_TEAMS } from '../../src/simulator/simulator.ts';
+import { encoded } from './secrets.ts';
 
 /** Specs of objects, by `kind name`. */
 export type Specs = Readonly<Record<string, object>>;
@@ -37,9 +38,7 @@ export async function aWorld(specs: Specs, concurrency = 1) {
   const secret = (name: string, data: Readonly<Record<string, string>>) =>
     kube.create(SECRETS, 'shop', {
       metadata: { name },
-      data: Object.fromEntries(
-        Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
-      ),
+      data: encoded(data),
     });
   for (const level of ['read', 'write', 'admin'])
     await secret(`cloud-${level}`, { clientID: `${level}-id`, clientSecret: `${level}-secret-0123456789` });

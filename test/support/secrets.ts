@@ -14,3 +14,10 @@ export function secretsOf(kube: FakeKube): SecretCache {
         .map(keyOf),
   };
 }
+
+/** The `data` of a Secret with these values; null takes a key away in a patch. */
+export function encoded<T extends string | Uint8Array | null>(data: Readonly<Record<string, T>>) {
+  return Object.fromEntries(
+    Object.entries<T>(data).map(([key, value]) => [key, value === null ? null : Buffer.from(value).toString('base64')]),
+  );
+}

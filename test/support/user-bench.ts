@@ -16,7 +16,7 @@ import { type KubeObject, keyOf, splitKey } from '../../src/kube/object.ts';
 import { type Outcome, reconcile } from '../../src/runtime/reconcile.ts';
 import type { FakeObject } from '../../src/sandbox/fake-kube.ts';
 import { type KindBench, type KindBenchOptions, runningBench } from './kind-bench.ts';
-import { secretsOf } from './secrets.ts';
+import { encoded, secretsOf } from './secrets.ts';
 import { clusterNamed } from './simulator.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -254,12 +254,6 @@ function decoded(secret: FakeObject | undefined): Texts | undefined {
   if (secret === undefined) return undefined;
   const entries = Object.entries((secret['data'] ?? {}) as Texts);
   return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
-}
-
-function encoded(data: Readonly<Record<string, string | Uint8Array | null>>) {
-  return Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [key, value === null ? null : Buffer.from(value).toString('base64')]),
-  );
 }
 
 function recording(api: KubeApi, requests: string[]): KubeApi {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { encoded } from '../../../test/support/secrets.ts';
 import { HttpError, type HttpRequest } from '../../base/transport.ts';
 import { DATABASE_USERS } from '../../kinds/databaseuser/resource.ts';
 import { SECRETS } from '../../kube/api.ts';
@@ -37,10 +38,7 @@ async function aNamespace(
     );
     // As while the password is being replaced.
     const texts = { username: name, password: 'sesame', nextPassword: 'coming', uri: URI };
-    const data = Object.fromEntries(
-      Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
-    );
-    await kube.create(SECRETS, 'shop', { metadata: { name: `${name}-connection` }, data });
+    await kube.create(SECRETS, 'shop', { metadata: { name: `${name}-connection` }, data: encoded(texts) });
   }
   const asked: { url: string; serverName: string | undefined }[] = [];
   const transport = (_ca: string | undefined, serverName?: string) => (request: HttpRequest) => {

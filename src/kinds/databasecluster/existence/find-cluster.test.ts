@@ -405,10 +405,10 @@ describe('A cluster that has vanished is not mistaken for', () => {
   });
 
   it.each([
-    ["another object's", {}, false],
-    ['one that another object had before, as it has that id only', { createdAt: '2020-01-01T00:00:00.000Z' }, true],
-    ['one that another object has under another id', { clusterID: 'another' }, true],
-  ])('%s', async (_, changes, isFound) => {
+    ['if it has that very one', {}, false],
+    ['but may be if it only had one of that id before', { createdAt: '2020-01-01T00:00:00.000Z' }, true],
+    ['but may be if it has one under another id', { clusterID: 'another' }, true],
+  ])("another object's, %s", async (_, changes, isFound) => {
     const bench = await withTwins([{ id: 'other' }], true);
     const { createdAt } = bench.status();
     const world = bench.world();

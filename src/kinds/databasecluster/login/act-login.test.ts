@@ -70,9 +70,7 @@ describe('The password of a DatabaseCluster', () => {
 
   it('is finished before another one is prepared, whatever was decided', async () => {
     const bench = await runningBench();
-    const subject = { ...aCluster().subject, status: bench.status() };
-    const step = { do: 'PreparePassword', from: 'current' } as const;
-    const prepare = () => actOnCluster(bench.world(), subject, step, new AbortController().signal, () => {});
+    const prepare = () => late(bench, { do: 'PreparePassword', from: 'current' });
     await prepare();
     const { nextPassword } = bench.secret() ?? {};
     expect(nextPassword).toEqual(expect.any(String));
@@ -84,27 +82,23 @@ describe('The password of a DatabaseCluster', () => {
     'that works is not overwritten by a step from %s that comes late, as after another operator replaced it',
     async (from) => {
       const bench = await runningBench();
-      const subject = { ...aCluster().subject, status: bench.status() };
-      const step = { do: 'PreparePassword', from } as const;
-      const prepared = actOnCluster(bench.world(), subject, step, new AbortController().signal, () => {});
-      await expect(prepared).rejects.toEqual(expect.objectContaining({ reason: 'SecretChanged' }));
+      await expect(late(bench, { do: 'PreparePassword', from })).rejects.toEqual(
+        expect.objectContaining({ reason: 'SecretChanged' }),
+      );
       expectOneWorkingLogin(bench);
     },
   );
 
   it('is given to no other cluster, and to no server if somebody else wrote it, by a step that comes late', async () => {
     const bench = await runningBench();
-    const { signal } = new AbortController();
-    const act = (step: ClusterStep, status = bench.status()) =>
-      actOnCluster(bench.world(), { ...aCluster().subject, status }, step, signal, () => {});
     const put = { do: 'PutPassword', id: 'orders', as: 'current' } as const;
-    await act({ do: 'PreparePassword', from: 'current' });
+    await late(bench, { do: 'PreparePassword', from: 'current' });
     const before = bench.secret();
     const changed = expect.objectContaining({ reason: 'ClusterChanged' });
-    await expect(act(put, { ...bench.status(), createdAt: CREATED_AT })).rejects.toEqual(changed);
-    const nextPassword = Buffer.from('of somebody else').toString('base64');
-    await bench.kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { data: { nextPassword } });
-    await expect(act(put)).rejects.toEqual(changed);
+    const elsewhere = { ...aCluster().subject, status: { ...bench.status(), createdAt: CREATED_AT } };
+    await expect(late(bench, put, elsewhere)).rejects.toEqual(changed);
+    await bench.editSecret({ nextPassword: 'of somebody else' });
+    await expect(late(bench, put)).rejects.toEqual(changed);
     expect(bench.simulator.passwordIs('orders', 'admin', before?.['password'] ?? '')).toBe(true);
   });
 
@@ -116,8 +110,7 @@ describe('The password of a DatabaseCluster', () => {
     const where = 'https://elsewhere.test acme/production';
     const annotations = password === undefined ? {} : { 'mooring.dev/login-of': `${CREATED_AT} ${where}` };
     const data = { ...bench.secret(), ...(password === undefined ? {} : { password }), ...next };
-    const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
-    await bench.kube.patch(SECRETS, SECRET, { metadata: { annotations }, data: Object.fromEntries(encoded) });
+    await bench.editSecret(data, { annotations });
     const from = password === undefined ? 'current' : 'factory';
     const prepared = late(bench, { do: 'PreparePassword', from });
     if (password === undefined) await prepared;
@@ -129,8 +122,7 @@ describe('The password of a DatabaseCluster', () => {
     'is not copied (%s) to the Secret of a clone whose object is gone, where it would stay',
     async (from) => {
       const bench = await runningBench();
-      const data = { nextPassword: Buffer.from('the next one').toString('base64') };
-      await bench.kube.patch(SECRETS, SECRET, { data });
+      await bench.editSecret({ nextPassword: 'the next one' });
       const { subject } = aCluster().with({ cloneFrom: { clusterRef: { name: 'orders' } } });
       const clone = { ...subject, key: 'shop/copy' as const, metadata: { ...subject.metadata, name: 'copy' } };
       const { endpoint = '' } = bench.status();
@@ -221,11 +213,9 @@ describe('The password of a DatabaseCluster', () => {
 
   it('is not prepared for a user that nobody knows, as the session that was held has ended', async () => {
     const bench = await runningBench();
-    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    bench.kube.remove(SECRETS, SECRET);
     await bench.restart();
-    const subject = { ...aCluster().subject, status: bench.status() };
-    const step = { do: 'PreparePassword', from: 'held' } as const;
-    const prepared = actOnCluster(bench.world(), subject, step, new AbortController().signal, () => {});
+    const prepared = late(bench, { do: 'PreparePassword', from: 'held' });
     await expect(prepared).rejects.toThrow('session that was held has ended');
     expect(bench.secret()).toBeUndefined();
   });
@@ -245,7 +235,7 @@ describe('The password of a DatabaseCluster', () => {
 
   it('is set again by the session that is held, when the Secret is deleted', async () => {
     const bench = await runningBench();
-    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    bench.kube.remove(SECRETS, SECRET);
     await bench.until('True Running');
     expectOneWorkingLogin(bench);
   });
@@ -259,7 +249,7 @@ describe('The password of a DatabaseCluster', () => {
     await bench.putSecret('orders-admin', { username: 'admin', password: 'set in both places' }, labels);
     await bench.edit({ managementPolicy: 'Manage', adoptionPolicy: 'IfExists' });
     await bench.until('True Running');
-    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    bench.kube.remove(SECRETS, SECRET);
     await bench.until('True Running');
     expectOneWorkingLogin(bench);
   });
@@ -351,7 +341,7 @@ describe('The password of a DatabaseCluster', () => {
   it('is lost with the Secret when no session is held, until that is restored as the message says', async () => {
     const bench = await runningBench();
     const { username = '', password = '' } = bench.secret() ?? {};
-    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    bench.kube.remove(SECRETS, SECRET);
     await bench.restart();
     await bench.until('False AdminLoginLost');
     const message = bench.told.at(-1) ?? '';
@@ -430,7 +420,7 @@ describe('The password of a DatabaseCluster', () => {
     await bench.putSecret('orders-admin', reader, { 'mooring.dev/cluster': 'orders' });
     await bench.until('False AccessDenied');
     expect(bench.told.at(-1)).toContain('Then delete Secret "orders-admin", but keep a copy');
-    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    bench.kube.remove(SECRETS, SECRET);
     await bench.until('True Running');
     expectOneWorkingLogin(bench);
   });
@@ -438,7 +428,7 @@ describe('The password of a DatabaseCluster', () => {
   it('is not taken from a Secret that changed after it was tried', async () => {
     const bench = await runningBench();
     const { endpoint = '' } = bench.status();
-    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    bench.kube.remove(SECRETS, SECRET);
     bench.simulator.setPassword('orders', FACTORY.username, FACTORY.password);
     await bench.restart();
     await bench.world().connections.get('shop/production')?.logins(endpoint, 'orders').attempt(FACTORY);
@@ -446,8 +436,7 @@ describe('The password of a DatabaseCluster', () => {
     const { subject: of } = aCluster();
     const { uid = '' } = bench.kube.all(DATABASE_CLUSTERS)[0]?.metadata ?? {};
     const subject = { ...of, metadata: { ...of.metadata, uid }, status: bench.status() };
-    const step = { do: 'PreparePassword', from: 'factory' } as const;
-    const prepared = actOnCluster(bench.world(), subject, step, new AbortController().signal, () => {});
+    const prepared = late(bench, { do: 'PreparePassword', from: 'factory' }, subject);
     await expect(prepared).rejects.toEqual(expect.objectContaining({ reason: 'SecretChanged' }));
     expect(bench.secret()).toBeUndefined();
     bench.replaceFactory(FACTORY);
@@ -457,25 +446,17 @@ describe('The password of a DatabaseCluster', () => {
 
   it('is not replaced in the Secret by one that was written over it after that was tried', async () => {
     const bench = await runningBench();
-    const { signal } = new AbortController();
-    const act = (step: ClusterStep) =>
-      actOnCluster(bench.world(), { ...aCluster().subject, status: bench.status() }, step, signal, () => {});
-    await act({ do: 'PreparePassword', from: 'current' });
+    await late(bench, { do: 'PreparePassword', from: 'current' });
     const { username = '', password = '', nextPassword = '' } = bench.secret() ?? {};
     bench.simulator.setPassword('orders', username, nextPassword);
     const { endpoint = '' } = bench.status();
     const logins = bench.world().connections.get('shop/production')?.logins(endpoint, 'orders') ?? expect.unreachable();
     await logins.attempt({ username, password: nextPassword });
-    const write = (value: string) =>
-      bench.kube.patch(
-        SECRETS,
-        { namespace: 'shop', name: 'orders-admin' },
-        { data: { nextPassword: Buffer.from(value).toString('base64') } },
-      );
-    await write('of somebody else');
-    await expect(act({ do: 'PromotePassword' })).rejects.toEqual(expect.objectContaining({ reason: 'SecretChanged' }));
+    await bench.editSecret({ nextPassword: 'of somebody else' });
+    const promoted = late(bench, { do: 'PromotePassword' });
+    await expect(promoted).rejects.toEqual(expect.objectContaining({ reason: 'SecretChanged' }));
     expect(bench.secret()).toEqual({ username, password, nextPassword: 'of somebody else' });
-    await write(nextPassword);
+    await bench.editSecret({ nextPassword });
     await bench.until('True Running');
     expectOneWorkingLogin(bench);
   });
@@ -488,7 +469,7 @@ describe('The password of a DatabaseCluster', () => {
     await bench.until('False SecretNotOurs');
     expect(bench.secret()).toEqual({ key: 'value' });
     expect(bench.simulator.passwordIs('orders', 'admin', 'password')).toBe(true);
-    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    bench.kube.remove(SECRETS, SECRET);
     await bench.until('True Running');
   });
 

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { expectOneWorkingLogin, FACTORY, type KindBench, kindBench } from '../../../../test/support/kind-bench.ts';
 import { digestOf, Logins } from '../../../database/logins.ts';
-import { SECRETS } from '../../../kube/api.ts';
 
 const puts = ({ calls }: KindBench) => calls.filter((call) => call === 'server updateUser').length;
 
@@ -64,8 +63,7 @@ describe('A server that accepts the factory login for a moment after it took ano
 
   it('is given another one at once then, even if somebody else has written a coming one', async () => {
     const { bench, refuseFactory } = await secured();
-    const nextPassword = Buffer.from('of somebody else').toString('base64');
-    await bench.kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { data: { nextPassword } });
+    await bench.editSecret({ nextPassword: 'of somebody else' });
     await bench.clock.advance(90_000);
     while (puts(bench) === 1 && bench.clock.monotonic() < 300_000) {
       await bench.pass();

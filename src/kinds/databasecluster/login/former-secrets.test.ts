@@ -29,8 +29,7 @@ describe('A Secret to which the login was once moving, without ever getting ther
   /** On the server and in the Secret, as AdminLoginRefused tells a person to do. */
   async function changeByHand(bench: KindBench, inSecret = 'by hand'): Promise<void> {
     bench.simulator.setPassword('orders', 'admin', 'by hand');
-    const data = { password: Buffer.from(inSecret).toString('base64') };
-    await bench.kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { data });
+    await bench.editSecret({ password: inSecret });
   }
 
   it.each(['the same', 'a new'])(

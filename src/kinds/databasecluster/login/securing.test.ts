@@ -301,10 +301,7 @@ describe('A DatabaseCluster whose only working login may not manage users', () =
 });
 
 describe('A password that somebody wrote into the admin Secret as the coming one', () => {
-  const write = ({ kube }: KindBench, nextPassword: string) => {
-    const data = { nextPassword: Buffer.from(nextPassword).toString('base64') };
-    return kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { data });
-  };
+  const write = (bench: KindBench, nextPassword: string) => bench.editSecret({ nextPassword });
   const expectDead = ({ simulator }: KindBench) =>
     expect(simulator.passwordIs('orders', 'admin', 'password')).toBe(false);
 
