@@ -112,10 +112,20 @@ export function restoreState(world: World, saved: SavedState): void {
     const team = world.state.teams.get(id);
     if (team !== undefined) team.paymentMethod = paymentMethod;
   }
-  for (const cluster of saved.clusters) {
+  const restored = saved.clusters.flatMap((cluster) => {
     const space = world.state.teams.get(cluster.teamID)?.spaces.get(cluster.spaceID);
-    if (space !== undefined) space.clusters.set(cluster.id, restoreCluster(world, cluster));
-  }
+    if (space === undefined) return [];
+    const created = restoreCluster(cluster);
+    space.clusters.set(cluster.id, created);
+    return [{ cluster: created, addresses: cluster.servers.map(({ address }) => address) }];
+  });
+  // Those that have all their addresses come first, as new ones must not be among them.
+  const isComplete = ({ cluster, addresses }: (typeof restored)[number]) => addresses.length >= cluster.serverCount;
+  for (const { cluster, addresses } of [
+    ...restored.filter(isComplete),
+    ...restored.filter((each) => !isComplete(each)),
+  ])
+    giveAddresses(world, cluster, addresses);
 }
 
 function saveCluster(cluster: Cluster): SavedCluster {
@@ -129,11 +139,12 @@ function saveCluster(cluster: Cluster): SavedCluster {
   };
 }
 
-function restoreCluster(world: World, saved: SavedCluster): Cluster {
+/** Its addresses are not taken yet. */
+function restoreCluster(saved: SavedCluster): Cluster {
   const { defaultUser, users, databases, servers, transition, ...fields } = saved;
   const database = createServerState(defaultUser, users);
   for (const one of databases) database.databases.set(one.name, restoreDatabase(one));
-  const cluster: Cluster = {
+  return {
     ...fields,
     servers: servers.map(({ address, status, runsAtMs }) => ({
       address,
@@ -145,12 +156,6 @@ function restoreCluster(world: World, saved: SavedCluster): Cluster {
     database,
     rendered: undefined,
   };
-  giveAddresses(
-    world,
-    cluster,
-    servers.map(({ address }) => address),
-  );
-  return cluster;
 }
 
 function saveDatabase({ name, committed, lastIid }: Database): SavedDatabase {

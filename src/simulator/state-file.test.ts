@@ -72,6 +72,20 @@ describe('a saved state', () => {
     expect(clusterNamed(restored, 'b')?.createdAt).toBe((createdAt ?? 0) + 1);
   });
 
+  it('gives nobody an address that a cluster after it had', () => {
+    const { simulator } = cloudBench();
+    simulator.deployForeign({ id: 'a' });
+    simulator.deployForeign({ id: 'b' });
+    const saved = simulator.save();
+    const [first, second] = saved.clusters;
+    if (first === undefined || second === undefined) throw new Error('Two clusters were deployed');
+    // Both would be the first to get an address.
+    const state = { ...saved, clusters: [{ ...second, servers: [] }, first] };
+    const restored = cloudBench({ state }).simulator;
+    expect(addressOf(restored, 'a')).toBe(first.servers[0]?.address);
+    expect(addressOf(restored, 'b')).not.toBe(first.servers[0]?.address);
+  });
+
   it('leaves out clusters of spaces that no longer exist', () => {
     const { simulator } = cloudBench();
     simulator.deployForeign({ id: 'orders' });
