@@ -49,6 +49,17 @@ test('reconcile() shows what it sees of a paused object, and looks again, but no
   expect(toy.status()).toMatchObject({ size: 3 });
 });
 
+test.each([
+  ['a step comes next', { steps: ['grow'] }],
+  ['it waits', { requeueAfterMs: 7 }],
+])('reconcile() shows what it sees of a paused object that would get the finalizer first, if %s', async (_, next) => {
+  const toy = aToy({ decide: () => ({ conditions: READY, hold: true, status: { size: 3 }, ...next }) });
+  await toy.create({ annotations: { [PAUSED]: 'true' } });
+  await toy.reconcile();
+  expect(toy.object().metadata.finalizers).toBeUndefined();
+  expect(toy.status()).toMatchObject({ size: 3, conditions: [{ reason: 'Paused' }] });
+});
+
 test('reconcile() retries a failed look at a paused object as at any other', async () => {
   const toy = aToy({ decide: () => ({ conditions: READY, steps: ['grow'], retry: 'soon' }) });
   await toy.create({ annotations: { [PAUSED]: 'true' } });

@@ -331,8 +331,8 @@ function whilePaused<Spec, Status extends StatusBase, Observation, Step>(
   const rest = decision.conditions === 'keep' ? (subject.status.conditions ?? []) : decision.conditions;
   return {
     conditions: [{ type: 'Ready', status: 'Unknown', reason: 'Paused', message }, ...particulars(rest)],
-    // What is seen is still reported; a status that announces a change that is not made is not.
-    ...(decision.hold || decision.status === undefined ? {} : { status: decision.status }),
+    // What is seen is still reported; a status that announces a change, which would follow at once and is not made, is not.
+    ...((decision.hold && decision.requeueAfterMs === 0) || !decision.status ? {} : { status: decision.status }),
     // Going on at once with what is held back would never end, but what was seen may change.
     ...((decision.requeueAfterMs ?? 0) > 0 ? { requeueAfterMs: decision.requeueAfterMs } : { retry: 'slowly' }),
     ...(decision.retry === undefined ? {} : { retry: decision.retry }),
