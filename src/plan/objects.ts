@@ -45,10 +45,11 @@ export type PlannedDatabase = ReturnType<typeof databasesOf>[number];
 
 /** The name of the Secret with the cluster's own login; undefined: the cluster only has the login that it came with. */
 export function securedIn({ metadata, spec, status }: PlannedCluster): string | undefined {
-  const { credentials, lastRotation, conditions } = status;
+  const { credentials, createdAt = '', lastRotation = '', conditions } = status;
   const secured = isStatusConditionTrue(conditions, 'CredentialsSecured');
   if (credentials !== undefined) return credentials.secretName;
-  return secured || lastRotation !== undefined ? adminSecretName({ metadata, spec }) : undefined;
+  // The last one may have been that of an earlier cluster, in whose place this one is.
+  return secured || Date.parse(lastRotation) > Date.parse(createdAt) ? adminSecretName({ metadata, spec }) : undefined;
 }
 
 /** The key of an object that another refers to: in the same namespace unless the reference names one. */
