@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { HttpError, type HttpTransport } from '../base/transport.ts';
 import type { Cluster } from '../cloud/schema.ts';
+import { identityOf } from '../kinds/databasecluster/identity.ts';
 import { isSamePlace, placeOf } from '../kinds/databasespace/place.ts';
 import type { Login } from '../kinds/secrets.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
@@ -142,10 +143,11 @@ function simulatorFor(
     random: createSeededRandom(1),
     teams,
     defaultCredentials: FACTORY_LOGIN,
-    // If the cloud is on loopback, so are its servers: the operator has other rules for those.
-    ...(spaces.some(({ spec }) => isOnLoopback(spec.baseURL))
-      ? { addressOf: (count) => `127.0.0.1:${8000 + count}` }
-      : {}),
+    // Addresses that no server has: a Secret made for one that is gone must not be right for a new one by chance. If the cloud is on
+    // loopback, so are its servers: the operator has other rules for those.
+    addressOf: spaces.some(({ spec }) => isOnLoopback(spec.baseURL))
+      ? (count) => `127.0.0.1:${count}`
+      : (count) => `server-${count}.plan.invalid:8000`,
     availableVersions: versions.length === 0 ? DEFAULT_VERSIONS : [...new Set(versions)],
     knobs: {
       provisionMs: SOON,
@@ -203,14 +205,11 @@ function clustersIn(
 }
 
 /** A cluster that is suspended shows no servers. They are expected to be, once it is resumed, where its users have found them. */
-function addressesOf(
-  { servers }: Cluster,
-  owner: PlannedCluster | undefined,
-  { users }: Dependents,
-): readonly string[] {
-  if (servers.length > 0 || owner === undefined) return servers.map(({ address }) => address);
+function addressesOf(cluster: Cluster, owner: PlannedCluster | undefined, { users }: Dependents): readonly string[] {
+  if (cluster.servers.length > 0 || owner === undefined) return cluster.servers.map(({ address }) => address);
   const connections = (users.get(owner.object.key) ?? []).flatMap(({ status: { connection } }) => connection ?? []);
-  const last = connections.find(({ cluster }) => cluster === owner.status.createdAt);
+  const known = [owner.status.createdAt, identityOf(cluster)];
+  const last = connections.find(({ cluster: verifiedOn }) => known.includes(verifiedOn));
   return last?.addresses.split(',') ?? [];
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { aWorld } from '../../test/support/planned-world.ts';
+import { aWorld, ON_ORDERS } from '../../test/support/planned-world.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import { makePlan } from './plan.ts';
 
@@ -24,5 +24,17 @@ it('makePlan() knows that a cluster in place of one that vanished has the login 
     'replace the password of the admin user of cluster "orders"',
     'make the new password the one in the admin Secret',
   ]);
+  await world.end();
+});
+
+it('makePlan() tells that a connection Secret is corrected for a cluster in place of one that is gone', async () => {
+  const ends = { [CLUSTER]: { ...CLUSTER_SPEC, deletionPolicy: 'Delete' } };
+  const user = { 'DatabaseUser app': ON_ORDERS };
+  const world = await aWorld({ ...ends, ...user });
+  await world.remove(CLUSTER);
+  const plan = await makePlan(await world.input({ ...ends, ...user }), world.clock);
+  const told = plan.steps.map(({ name, description }) => `${name}: ${description}`);
+  expect(told).toContain('DatabaseUser shop/app: correct the connection Secret');
+  expect(new Set(await world.stepsSince(() => world.apply({ ...ends, ...user })))).toEqual(new Set(told));
   await world.end();
 });
