@@ -1,4 +1,6 @@
 import { API_VERSION } from '../../src/base/group.ts';
+import type { DatabaseStatus } from '../../src/kinds/database/schema.ts';
+import type { DatabaseUserStatus } from '../../src/kinds/databaseuser/schema.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
 import { CONFIG_MAPS, NAMESPACES, type Resource, SECRETS } from '../../src/kube/api.ts';
 import type { KubeClient } from '../../src/kube/client.ts';
@@ -20,7 +22,7 @@ import { CLUSTER_SPEC } from '../support/specs.ts';
 import { spaceSpec } from './people.ts';
 import { type Change, changesOf, type Fields, RESOURCES, storyOf } from './story.ts';
 import { OPEN, spaceOf, Teller } from './story-run.ts';
-import { CLUSTERS, KINDS, NAMESPACE, readyOf, referred, refOf, specOf, statusOf, type View } from './view.ts';
+import { CLUSTERS, KINDS, NAMESPACE, readyOf, referred, refOf, SPACES, specOf, statusOf, type View } from './view.ts';
 import { World } from './world.ts';
 
 /* Whether `mooring plan` says what then happens: plans made at rest in the middle of stories, compared with what the changes lead to. */
@@ -71,8 +73,9 @@ export async function playPlanned(seed: number): Promise<PlannedRun> {
     world.note(`== ${JSON.stringify(changes)}`);
     const plan = await planFor(world, changes, objects);
     const said = saidBy(plan);
-    const mistaken = new Set([...mistakenIn(world, plan), ...contendersIn(objects)]);
-    const [troubled, failed] = [troubledIn(world, mistaken), failedIn(world)];
+    const contenders = contendersIn(objects);
+    const mistaken = new Set([...mistakenIn(world, plan), ...contenders]);
+    const [troubled, failed] = [[...troubledIn(world, mistaken), ...unseenIn(world)], failedIn(world)];
     for (const [name, each] of said.steps) world.note(`told ${name}: ${each.join(', ')}`);
     world.steps.splice(0);
     await teller.apply(changes);
@@ -86,7 +89,9 @@ export async function playPlanned(seed: number): Promise<PlannedRun> {
     ]);
     const grave = isAnySpaceWrong(world)
       ? new Set<NodeName>()
-      : new Set([...excused].filter((name) => !failed.has(name)));
+      : new Set(
+          [...excused].filter((name) => !failed.has(name) && !contenders.some((key) => name.endsWith(` ${key}`))),
+        );
     const found = [...differencesIn(said, happenedIn(world), excused), ...untoldIn(world, said, grave)];
     differences.push(...found.map((text) => `${text}\n      after ${JSON.stringify(changes)}`));
     if (found.length > 0) break;
@@ -282,13 +287,29 @@ function contendersIn(objects: ReadonlyMap<NodeName, FakeObject | undefined>): r
   return [...byID.values()].flatMap((same) => (same.length > 1 ? same.map(keyOf) : []));
 }
 
-/** What is changed while its cluster is deleted: it comes before the cluster is suspended, or does not. */
+/** What is changed while its cluster or space is deleted: it comes before that is gone, or does not. */
 function leftBehindIn(objects: ReadonlyMap<NodeName, FakeObject | undefined>): readonly NodeName[] {
-  return [...objects].flatMap(([name, object]) => {
-    const cluster = object && referred(object, 'clusterRef');
-    const isDeleted = (named: NodeName) => objects.has(named) && objects.get(named) === undefined;
-    return cluster !== undefined && isDeleted(nodeName(CLUSTERS.kind, cluster)) ? [name] : [];
-  });
+  const isDeleted = (name: NodeName) => objects.has(name) && objects.get(name) === undefined;
+  const isIn = (object: FakeObject, to: 'clusterRef' | 'spaceRef', { kind }: Resource) => {
+    const outer = referred(object, to);
+    return outer !== undefined && isDeleted(nodeName(kind, outer));
+  };
+  const isLeft = (object: FakeObject | undefined) =>
+    object !== undefined && (isIn(object, 'clusterRef', CLUSTERS) || isIn(object, 'spaceRef', SPACES));
+  return [...objects].flatMap(([name, object]) => (isLeft(object) ? [name] : []));
+}
+
+/** What is not on its server as its status says: nobody has looked there since somebody dropped it, or since another cluster came. */
+function unseenIn({ view, simulator }: World): readonly NodeName[] {
+  const there = simulator.inspect().teams.flatMap(({ spaces }) => spaces.flatMap(({ clusters }) => clusters));
+  const isUnseen = (object: FakeObject) => {
+    const { name, connection } = object['status'] as DatabaseStatus & DatabaseUserStatus;
+    const { clusterID, createdAt } = view.status(referred(object, 'clusterRef') ?? '');
+    const databases = there.filter(({ id }) => id === clusterID).flatMap((cluster) => cluster.databases);
+    const isDropped = name !== undefined && !databases.some((database) => database.name === name);
+    return isDropped || (connection !== undefined && connection.cluster !== createdAt);
+  };
+  return named(view).flatMap(({ name, object }) => (isUnseen(object) ? [name] : []));
 }
 
 /**
