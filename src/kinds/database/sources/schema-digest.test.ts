@@ -42,6 +42,11 @@ fun first($p: person) -> { name }:
       ),
     ],
     ['has another annotation', TEXT.replace('@key', '@unique')],
+    [
+      'has the parts of a text in another order',
+      'define entity a, plays c:d, owns b @values("x owns y; z");',
+      'define entity a, plays c:d, owns b @values("z; x owns y");',
+    ],
     ['has a function of another body', TEXT.replace('return { $n }', 'return first $n')],
     [
       'has the last statements of two functions exchanged',
@@ -52,6 +57,16 @@ fun first($p: person) -> { name }:
   ])('differs for a schema that %s', (_what, text, other = TEXT) => {
     expect(text).not.toBe(other);
     expect(schemaDigest(text)).not.toBe(schemaDigest(other));
+  });
+
+  it.each([' ', '\t', '; ', ', owns ', ' \\" '])('differs for a schema that has %j once more in a text', (mark) => {
+    const withRegex = (text: string) => schemaDigest(`define attribute code, value string @regex("a${text}b");`);
+    expect(withRegex(mark)).not.toBe(withRegex(`${mark} `));
+  });
+
+  it('is what it was before texts were told apart', () => {
+    const text = 'define attribute a, value string @regex("^[a-z]+$"); attribute b, value string @values("x y", "z");';
+    expect(schemaDigest(text)).toBe('fe4863e2a7a95a090ab7517fc807a83531dd47a766b1c3110dbf1b8ced3f3ecd');
   });
 
   it('is the same for an empty schema, however a server writes that', () => {

@@ -19,6 +19,18 @@ describe('planSchema()', () => {
     expect(planSchema(status, [second, first], FOUND)).toBeUndefined();
   });
 
+  it('runs a text again that is there once more, after one that may undefine it', () => {
+    const [define, undefine] = ['define entity person;', 'undefine person;'].map(hashOf);
+    const inline = (...hashes: readonly (string | undefined)[]) =>
+      hashes.map((hash = '', position) => ({ source: `inline/${position}`, hash }));
+    const sources = inline(define, undefine, define);
+    const runAfter = (...before: readonly (string | undefined)[]) =>
+      planSchema({ ...status, appliedSchema: appliedAfter(undefined, inline(...before), [], NOW_MS) }, sources, FOUND);
+    expect(runAfter(define, undefine)?.run).toEqual([2]);
+    expect(runAfter(define)?.run).toEqual([1, 2]);
+    expect(runAfter(define, undefine, define)).toBeUndefined();
+  });
+
   it('treats a text as new if it moved to another ConfigMap or key', () => {
     const sources = [{ source: 'configmap/other/base', hash: hashOf('one') }];
     expect(planSchema(status, sources, FOUND)?.run).toEqual([0]);

@@ -35,7 +35,7 @@ export function planSchema(
   const { appliedSchema: applied = [], schemaHash, foreignSchemaHash } = status;
   const differs = schemaHash !== undefined && found !== schemaHash && found !== foreignSchemaHash;
   const all = sources.map((_, position) => position);
-  const changed = all.filter((position) => !isApplied(applied, sources[position]));
+  const changed = unapplied(applied, sources);
   if (changed.length === 0 && !differs) return undefined;
   // While sources are unapplied, a schema that differs may come from them, committed without an answer, and from nobody else.
   const because = applied.length === 0 ? 'new' : changed.length > 0 ? 'changed' : 'drift';
@@ -64,8 +64,14 @@ export function namesOf({ sources, run }: Pick<SchemaPlan, 'sources' | 'run'>): 
   return run.map((position) => sources[position]?.source).join(', ');
 }
 
-function isApplied(applied: Applied, seen: SourceSeen | undefined): boolean {
-  return applied.some((other) => idOf(other) === idOf(seen));
+/** Each that was applied stands for one source: a text that is there again may define what one before it has undefined. */
+function unapplied(applied: Applied, sources: readonly SourceSeen[]): readonly number[] {
+  const left = applied.map(idOf);
+  return sources.flatMap((seen, position) => {
+    const index = left.indexOf(idOf(seen));
+    if (index >= 0) left.splice(index, 1);
+    return index < 0 ? [position] : [];
+  });
 }
 
 /** The position of an inline text in the list does not matter. */
