@@ -41,6 +41,13 @@ describe('admitIt()', () => {
 });
 
 describe('matches()', () => {
+  it('finds no label that is called as what every object has', () => {
+    const needs = (operator: 'Exists' | 'DoesNotExist') => ({ matchExpressions: [{ key: 'constructor', operator }] });
+    expect(matches(needs('Exists'), {})).toBe(false);
+    expect(matches(needs('DoesNotExist'), {})).toBe(true);
+    expect(matches(needs('Exists'), Object.fromEntries([['constructor', 'x']]))).toBe(true);
+  });
+
   it.each([
     ['everything with an empty selector', {}, true],
     ['equal labels', { matchLabels: { team: 'shop', tier: 'gold' } }, true],

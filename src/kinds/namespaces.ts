@@ -38,11 +38,13 @@ export async function admits(
 
 /** A metav1.LabelSelector: all requirements must hold; an empty selector matches everything. */
 export function matches(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
-  const exact = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+  // A label may be called as something that every object has, such as `constructor`.
+  const found = new Map(Object.entries(labels));
+  const exact = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => found.get(key) === value);
   return (
     exact &&
     (selector.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
-      const value = labels[key];
+      const value = found.get(key);
       switch (operator) {
         case 'In':
           return value !== undefined && values.includes(value);

@@ -95,6 +95,8 @@ describe('Servers', () => {
   it('treats the user that the admin Secret names now as reserved, even if the session of the one before goes on', async () => {
     const { bench, servers, place } = await aServer();
     const reserved = (name: string) => servers.isReserved({ ...place, factoryUsername: 'root' }, name, signal);
+    const decomposed = { ...place, factoryUsername: 'rene\u0301' };
+    expect(await servers.isReserved(decomposed, 'ren\u00e9', signal)).toBe(true);
     expect([await reserved('admin'), await reserved('operator')]).toEqual([true, false]);
     bench.simulator.setPassword('orders', 'operator', 'a-password-of-its-own');
     await bench.putSecret('orders-admin', { username: 'operator', password: 'a-password-of-its-own' });

@@ -166,16 +166,16 @@ export class Servers {
 
   /** Reports whether the user is the cluster's own: the one that the operator works as, or the one that new clusters come with. */
   async isReserved(place: ServerPlace, username: string, signal: AbortSignal): Promise<boolean> {
-    if (username === place.factoryUsername) return true;
+    if (isSameName(username, place.factoryUsername)) return true;
     const held = this.#of(place);
     if (held.adminUsername === undefined) await this.#adminSession(place, signal);
-    if (held.adminUsername === username) return true;
+    if (isSameName(username, held.adminUsername)) return true;
     // A session may outlive a change of the user in the Secret, as when a login was lost and the cluster's spec named another.
     const { namespace } = splitKey(place.clusterKey);
     const version = this.#options.secrets.version(namespace, place.adminSecretName);
     const isKnown = held.named?.secretName === place.adminSecretName && held.named.version === version;
     if (!isKnown) await this.#readAdminSecret(place, held, signal);
-    return held.named?.username === username;
+    return isSameName(username, held.named?.username);
   }
 
   async #readAdminSecret(place: ServerPlace, held: Held, signal: AbortSignal): Promise<SecretContents | undefined> {
@@ -249,4 +249,9 @@ export class Servers {
     const message = `The server refuses the login in Secret "${place.adminSecretName}" of DatabaseCluster "${name}": ${remedy}`;
     return new TransientError('ClusterLoginRefused', message, cause === undefined ? {} : { cause });
   }
+}
+
+/** A server may compose the characters of a name that a person wrote decomposed. */
+function isSameName(one: string, other: string | undefined): boolean {
+  return one.normalize() === other?.normalize();
 }

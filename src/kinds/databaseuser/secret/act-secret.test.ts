@@ -33,6 +33,15 @@ describe('the step that writes the connection Secret', () => {
     expect(secretKeys(bench)).not.toContain('nextPassword');
   });
 
+  it('removes a key of a former template that is called as what every object has', async () => {
+    const former = { constructor: '{{ password }}', PLAIN: '{{ password }}' };
+    const bench = await readyUserBench({ user: { connectionSecret: { template: former } } });
+    expect(secretKeys(bench)).toEqual(expect.arrayContaining(Object.keys(former)));
+    await bench.edit({ connectionSecret: { template: { constructor: null, PLAIN: null } } });
+    await bench.settle();
+    for (const key of Object.keys(former)) expect(secretKeys(bench)).not.toContain(key);
+  });
+
   it('creates none in place of one that was deleted meanwhile', async () => {
     const bench = await readyUserBench();
     bench.removeSecret('app-connection');

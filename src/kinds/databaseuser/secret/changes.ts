@@ -33,7 +33,8 @@ function difference(
   ours: readonly string[],
   unreadable: ReadonlySet<string> = new Set(),
 ): Record<string, string | null> | undefined {
-  const gone = ours.filter((key) => found.has(key) && wanted[key] === undefined);
+  // Any key may be called as something that every object has, such as `constructor`.
+  const gone = ours.filter((key) => found.has(key) && !Object.hasOwn(wanted, key));
   const set = Object.entries(wanted).filter(([key, value]) => found.get(key) !== value || unreadable.has(key));
   if (gone.length === 0 && set.length === 0) return undefined;
   return { ...Object.fromEntries(set), ...Object.fromEntries(gone.map((key) => [key, null])) };
