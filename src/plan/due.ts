@@ -8,7 +8,7 @@ export function ownOf<P extends Pick<Plan, 'outcomes' | 'steps'>>(plan: P): P {
 
 /** Reports whether there is something to say about the outcome. */
 export function isTold({ change, steps, end }: Outcome): boolean {
-  return change !== 'none' || steps.length > 0 || (end !== undefined && end.ready !== 'True');
+  return change !== 'none' || steps.length > 0 || end?.ready !== 'True';
 }
 
 /**

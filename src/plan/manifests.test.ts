@@ -21,6 +21,29 @@ describe('documentsIn()', () => {
     });
   });
 
+  it('finds what is in lists of lists', () => {
+    const inner = {
+      apiVersion: 'v1',
+      kind: 'List',
+      items: [{ apiVersion: 'mooring.dev/v1alpha1', kind: 'DatabaseUser', metadata: { name: 'app' } }],
+    };
+    const outer = { ...inner, items: [inner, { ...inner.items[0], metadata: { name: 'web' } }] };
+    expect(read(JSON.stringify(outer)).names).toEqual([
+      'a.yaml, document 1, item 1, item 1: app',
+      'a.yaml, document 1, item 2: web',
+    ]);
+  });
+
+  it('leaves kinds of others alone that are called as those of Kubernetes', () => {
+    const theirs = (kind: string) =>
+      `apiVersion: example.com/v1\nkind: ${kind}\nmetadata: {name: x}\ndata: {a: {b: 1}}\n`;
+    expect(read(['Secret', 'ConfigMap', 'Namespace'].map(theirs).join('---\n'))).toEqual({ names: [], problems: [] });
+  });
+
+  it('does not repeat a file that is a text, such as one with a password', () => {
+    expect(read('PASSWORD=hunter2\n').problems).toEqual(['a.yaml, document 1: is a text: write an object']);
+  });
+
   it('finds what is in a list of one kind, as the API server writes it', () => {
     const item = OURS.replaceAll('\n', '\n  ');
     const text = `apiVersion: mooring.dev/v1alpha1\nkind: DatabaseUserList\nmetadata: {resourceVersion: '1'}\nitems:\n- ${item}`;

@@ -181,11 +181,11 @@ function yamlSources(text: string): readonly string[] {
   return /^%/m.test(text) ? [text] : text.split(/^---(?=\s|$)/m);
 }
 
-/** The items of a `List`, or of a `DatabaseUserList` as the API server writes it. */
+/** The items of a `List`, or of a `DatabaseUserList` as the API server writes it, and of those in it. */
 function itemsOf(value: unknown, where: string): readonly { readonly value: unknown; readonly where: string }[] {
   if (!isRecord(value) || !String(value['kind']).endsWith('List') || !Array.isArray(value['items']))
     return [{ value: placed(value), where }];
-  return value['items'].map((item: unknown, index) => ({ value: placed(item), where: `${where}, item ${index + 1}` }));
+  return value['items'].flatMap((item: unknown, index) => itemsOf(item, `${where}, item ${index + 1}`));
 }
 
 /** An empty namespace, as templates may leave it, is none. */
@@ -207,11 +207,13 @@ function isOfOthers(apiVersion: unknown): boolean {
   return group !== '' && nearest(group, [GROUP]) === undefined;
 }
 
+const CORE_KINDS = [CONFIG_MAPS.kind, SECRETS.kind, NAMESPACES.kind];
+
 function isWanted(value: unknown): boolean {
-  return (
-    isRecord(value) &&
-    (isOurs(value) || [CONFIG_MAPS.kind, SECRETS.kind, NAMESPACES.kind].includes(String(value['kind'])))
-  );
+  if (!isRecord(value)) return false;
+  // Others have a kind Secret or Namespace, too.
+  const isCore = value['apiVersion'] === CONFIG_MAPS.version && CORE_KINDS.includes(String(value['kind']));
+  return isOurs(value) || isCore;
 }
 
 /** Puts right what is outside the spec, so that other mistakes can be reported too; undefined if the kind does not say which. */
@@ -252,7 +254,8 @@ function meantBy(field: string, value: Readonly<Record<string, unknown>>): strin
 /** Mistakes for which the API server would reject the object without looking further. */
 function problemsOf(value: unknown): readonly string[] {
   if (!isRecord(value))
-    return [`is ${Array.isArray(value) ? 'a list' : `the text "${String(value)}"`}: write an object`];
+    // It may be a file with a password.
+    return [`is ${Array.isArray(value) ? 'a list' : 'a text'}: write an object`];
   if (!isWanted(value)) return [];
   const { apiVersion, kind, metadata } = value;
   const problems: string[] = [];

@@ -5,7 +5,7 @@ import { databaseSpaceDefinition } from '../kinds/databasespace/schema.ts';
 import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import type { AnyObject } from '../kube/api.ts';
 import { isStatusConditionTrue } from '../kube/condition.ts';
-import { parseSpec, parseStatus, type ResourceDefinition } from '../kube/definition.ts';
+import { parseSpec, parseSpecInPart, parseStatus, type ResourceDefinition } from '../kube/definition.ts';
 import { type ObjectKey, objectKey } from '../kube/object.ts';
 
 /** An object of the plan, read once: as it is, and with the spec that it should have. */
@@ -26,11 +26,18 @@ function typed<Spec, Status>(definition: ResourceDefinition<Spec, Status>) {
       .filter((each) => each.definition.kind === definition.kind)
       .flatMap((object) => {
         const { metadata, spec, status } = object.live ?? object.wanted ?? NOTHING;
-        const parsed = parseSpec(definition, spec);
-        const next = parseSpec(definition, (object.wanted ?? object.live)?.spec);
-        if (!parsed.ok || !next.ok) return [];
-        return [{ object, metadata, spec: parsed.spec, next: next.spec, status: parseStatus(definition, status) }];
+        const next = read(definition, (object.wanted ?? object.live)?.spec);
+        // An object may be older than the rules, and the files may mend it.
+        const now = read(definition, spec) ?? next;
+        if (now === undefined || next === undefined) return [];
+        return [{ object, metadata, spec: now, next, status: parseStatus(definition, status) }];
       });
+}
+
+/** As the operator does: every field of the spec that can be read counts. */
+function read<Spec>(definition: ResourceDefinition<Spec>, spec: unknown): Spec | undefined {
+  const whole = parseSpec(definition, spec);
+  return whole.ok ? whole.spec : parseSpecInPart(definition, spec)?.value;
 }
 
 export const spacesOf = typed(databaseSpaceDefinition);

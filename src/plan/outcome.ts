@@ -13,7 +13,7 @@ export interface PlannedStep {
 export interface Outcome {
   readonly name: NodeName;
   readonly change: 'create' | 'update' | 'delete' | 'none';
-  /** Fields of the spec, before and after. */
+  /** Fields of the spec, and annotations of Mooring, before and after. */
   readonly fields: readonly Change[];
   readonly steps: readonly PlannedStep[];
   /** How it ends; undefined: it is gone. */

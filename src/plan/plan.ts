@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { GROUP } from '../base/group.ts';
 import { isRecord } from '../base/is-record.ts';
 import { createLog } from '../base/log.ts';
 import type { Cluster } from '../cloud/schema.ts';
@@ -188,9 +189,14 @@ function outcomeOf(
   const { definition, live, wanted } = planned;
   const name = nameOfPlanned(planned);
   const own = tried.map(({ name: _, ...step }) => step);
-  const stays = found === undefined && wanted === undefined ? staysOf(planned, steps) : undefined;
-  const later = found !== undefined && wanted === undefined ? laterOf(planned, own) : undefined;
-  const fields = live !== undefined && wanted !== undefined ? changesOf(live.spec, wanted.spec) : [];
+  // Applying a manifest does not undo that it is being deleted.
+  const goes = wanted === undefined || live?.metadata.deletionTimestamp !== undefined;
+  const stays = found === undefined && goes ? staysOf(planned, steps) : undefined;
+  const later = found !== undefined && goes ? laterOf(planned, own) : undefined;
+  const fields =
+    live !== undefined && wanted !== undefined
+      ? [...changesOf(live.spec, wanted.spec), ...changesOf(askedOf(live), askedOf(wanted), 'metadata.annotations')]
+      : [];
   return {
     name,
     change: live === undefined ? 'create' : wanted === undefined ? 'delete' : fields.length > 0 ? 'update' : 'none',
@@ -200,6 +206,11 @@ function outcomeOf(
     ...(stays === undefined ? {} : { stays }),
     ...(later === undefined ? {} : { later }),
   };
+}
+
+/** What the object asks for by annotations. */
+function askedOf({ metadata: { annotations = {} } }: AnyObject): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => name.startsWith(`${GROUP}/`)));
 }
 
 function endOf(item: Item): NonNullable<Outcome['end']> {

@@ -46,6 +46,15 @@ describe('readObjects() of manifests for a namespace that has nothing yet', () =
     return result;
   };
 
+  it('takes a key of a ConfigMap without a value for an empty one', async () => {
+    const schema = [{ configMapKeyRef: { name: 'schema', key: 'a' } }];
+    const { configMaps } = await read([
+      manifest('Database', 'sales', { spec: { clusterRef: { name: 'orders', namespace: 'shop' }, schema } }),
+      { where: 'a.yaml, document 2', manifest: { ...manifest('ConfigMap', 'schema', { data: { a: null } }).manifest } },
+    ]);
+    expect(configMaps).toMatchObject([{ metadata: { name: 'schema' }, data: { a: '' } }]);
+  });
+
   it('knows what they refer to elsewhere, and what that needs', async () => {
     const clusterRef = { name: 'orders', namespace: 'shop' };
     const { objects, problems } = await read([manifest('DatabaseUser', 'app', { spec: { clusterRef } })]);

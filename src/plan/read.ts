@@ -239,7 +239,9 @@ async function configMapsFor(
   return { configMaps, unread };
 }
 
-function asConfigMap(key: ObjectKey, { metadata, data = {} }: Manifest): AnyObject {
+/** The API server reads a key without a value as an empty one. */
+function asConfigMap(key: ObjectKey, { metadata, data }: Manifest): AnyObject {
   const whole = { ...metadata, ...splitKey(key), uid: '', resourceVersion: '' };
-  return { metadata: whole, data } as AnyObject;
+  const texts = Object.entries(data ?? {}).map(([name, text]) => [name, text ?? '']);
+  return { metadata: whole, data: Object.fromEntries(texts) } as AnyObject;
 }

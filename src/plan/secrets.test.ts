@@ -42,6 +42,24 @@ describe('readSecrets()', () => {
     expect(seen.get('shop/own')?.keys).toEqual(new Set(['password']));
   });
 
+  it('leaves in one that is there what others have put into it, but not what kubectl takes away', async () => {
+    const applied = JSON.stringify({ data: { former: 'eA==' }, stringData: { same: 'x' } });
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': applied };
+    const data = { password: 'eA==', former: 'eA==', same: 'eA==', emptied: 'eA==' };
+    const object = { metadata: { name: 'own', uid: 'u', resourceVersion: '1', annotations }, type: 'custom', data };
+    const get: KubeApi['get'] = async (_resource, { name }) => (name === 'own' ? (object as AnyObject) : undefined);
+    const manifest = { kind: 'Secret', metadata: { name: 'own' }, stringData: { same: 'y', more: 'z', emptied: '' } };
+    const { seen } = await read(get, [{ where: 'a.yaml', manifest }]);
+    expect(seen.get('shop/own')).toMatchObject({ type: 'custom', keys: new Set(['password', 'same', 'more']) });
+    const unreadable = {
+      ...object,
+      metadata: { ...object.metadata, annotations: { [Object.keys(annotations)[0] ?? '']: '{' } },
+    };
+    const other: KubeApi['get'] = async (_resource, { name }) =>
+      name === 'own' ? (unreadable as AnyObject) : undefined;
+    expect((await read(other, [{ where: 'a.yaml', manifest }])).seen.get('shop/own')?.keys).toContain('former');
+  });
+
   it('takes fields of a manifest that are null for absent, as templates may leave them', async () => {
     const metadata = { name: 'own', labels: null, annotations: null };
     const manifest = { kind: 'Secret', metadata, type: null, data: null, stringData: { password: 'x', more: null } };

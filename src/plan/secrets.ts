@@ -1,8 +1,9 @@
+import { recordOf } from '../base/is-record.ts';
 import { adminSecretName } from '../kinds/databasecluster/identity.ts';
 import { connectionSecretName } from '../kinds/databaseuser/observation.ts';
 import { readSecret, type SecretContents } from '../kinds/secrets.ts';
 import { type KubeApi, KubeError, SECRETS } from '../kube/api.ts';
-import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
+import { LAST_APPLIED, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { unlessForbidden } from '../kube/unless-forbidden.ts';
 import { type Document, type Manifest, manifestsOf } from './manifests.ts';
 import { clustersOf, type PlannedObject, spacesOf, usersOf } from './objects.ts';
@@ -52,12 +53,15 @@ export async function readSecrets(
     [...secretsOf(objects)].map(async (key) => {
       const { namespace, name } = splitKey(key);
       const manifest = written.get(key);
-      if (manifest !== undefined) seen.set(key, ofManifest(manifest));
       const there = await unlessForbidden(readSecret(api, namespace, name, signal));
       if (there instanceof KubeError) {
         if (manifest === undefined) refused.add(namespace);
+        else seen.set(key, ofManifest(manifest));
       } else if (manifest === undefined) seen.set(key, withoutValues(there));
-      else if (there !== undefined) changed.push(...changesOf(key, manifest, there));
+      else {
+        seen.set(key, ofManifest(manifest, there));
+        if (there !== undefined) changed.push(...changesOf(key, manifest, there));
+      }
     }),
   );
   for (const namespace of [...refused].toSorted())
@@ -88,14 +92,35 @@ function withoutValues(secret: SecretContents | undefined): SeenSecret | undefin
   return { labels, annotations, ownerReferences, type, keys };
 }
 
-/** In a file, a field may also be null. */
-function ofManifest({ type, metadata: { labels, annotations }, data, stringData }: Manifest): SeenSecret {
-  const filled = Object.entries({ ...data, ...stringData }).filter(([, value]) => Boolean(value));
+/** In a file, a field may also be null. What others have put into the one that is there stays. */
+function ofManifest(
+  { type, metadata: { labels, annotations }, data, stringData }: Manifest,
+  there?: SecretContents,
+): SeenSecret {
+  const written = { ...data, ...stringData };
+  const before = withoutValues(there);
+  const applied = appliedKeys(there);
+  const kept = [...(before?.keys ?? [])].filter((key) => !Object.hasOwn(written, key) && !applied.has(key));
+  const filled = Object.entries(written).flatMap(([key, value]) => (value ? [key] : []));
   return {
-    labels: labels ?? {},
-    annotations: annotations ?? {},
-    ownerReferences: [],
-    type: type ?? 'Opaque',
-    keys: new Set(filled.map(([key]) => key)),
+    labels: { ...before?.labels, ...labels },
+    annotations: { ...before?.annotations, ...annotations },
+    ownerReferences: before?.ownerReferences ?? [],
+    type: type ?? before?.type ?? 'Opaque',
+    keys: new Set([...kept, ...filled]),
   };
+}
+
+/** The keys that kubectl has put there, and takes away if they are no longer in the file. */
+function appliedKeys(there: SecretContents | undefined): ReadonlySet<string> {
+  const applied = recordOf(parsedJSON(there?.annotations[LAST_APPLIED]));
+  return new Set([...Object.keys(recordOf(applied['data'])), ...Object.keys(recordOf(applied['stringData']))]);
+}
+
+function parsedJSON(text = ''): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

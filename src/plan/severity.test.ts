@@ -19,6 +19,7 @@ test.each<[string, Outcome, Plan['steps'], ReturnType<typeof severityOf>]>([
   ['a step', outcome(), [step('interrupts')], 'changes'],
   ['a step that destroys', outcome({ change: 'delete', end: undefined }), [step('destroys')], 'destroys'],
   ['an object that goes, and leaves what it stands for', outcome({ change: 'delete', end: undefined }), [], 'changes'],
+  ['an object that was deleted before, and goes now', outcome({ end: undefined }), [], 'changes'],
   ['an object that goes later', outcome({ change: 'delete' }), [], 'changes'],
   ['one that destroys something then', outcome({ change: 'delete', later: 'delete user "app"' }), [], 'destroys'],
   ['a step that fails', outcome(), [{ ...step('costs'), fails: true }], 'fails'],

@@ -12,5 +12,7 @@ export function severityOf(plan: Pick<Plan, 'outcomes' | 'steps'>): 'nothing' | 
   if (outcomes.some(({ later }) => later !== undefined) || steps.some(({ weight }) => weight === 'destroys'))
     return 'destroys';
   if (steps.some(({ fails }) => fails) || outcomes.some(({ end }) => end?.ready === 'False')) return 'fails';
-  return steps.length > 0 || outcomes.some(({ change }) => change !== 'none') ? 'changes' : 'nothing';
+  // An object that goes although nobody asks for that here was deleted before.
+  const isChanged = ({ change, end }: Plan['outcomes'][number]) => change !== 'none' || end === undefined;
+  return steps.length > 0 || outcomes.some(isChanged) ? 'changes' : 'nothing';
 }

@@ -95,7 +95,7 @@ function shown(value: unknown): string {
 
 function summary({ steps, outcomes }: Plan, isMoreDue: boolean): string {
   const stuck = outcomes.filter(({ end }) => end !== undefined && end.ready !== 'True').length;
-  if (steps.length === 0 && stuck === 0 && outcomes.every(({ change }) => change === 'none'))
+  if (!outcomes.some(isTold))
     return isMoreDue ? 'Nothing to do because of this.' : 'Nothing to do: everything is as declared.';
   const words = { destroys: 'destructive', interrupts: 'interrupting', costs: 'costly', changes: 'other' };
   const counts = WEIGHTS.map(
