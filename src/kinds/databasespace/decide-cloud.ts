@@ -135,8 +135,12 @@ function inSecrets(names: readonly string[]): string {
 function unreachable(error: unknown): readonly [reason: string, remedy: string] {
   const isPaused = error instanceof ApiError && (error.retryAfterMs ?? 0) > 60_000;
   const next = isPaused ? 'Next try after that pause' : 'Next try within a minute';
-  const remedy = 'If this persists, check baseURL and caBundle, and network policies and proxies on the way';
-  return ['CloudUnreachable', `${next}. ${remedy}`];
+  // What answers may be the cloud, or something before it.
+  const isRefused = error instanceof ApiError && error.kind === 'invalid';
+  const remedy = isRefused
+    ? 'check what it refuses, and baseURL, teamID and spaceID'
+    : 'check baseURL and caBundle, and network policies and proxies on the way';
+  return ['CloudUnreachable', `${next}. If this persists, ${remedy}`];
 }
 const PARTIAL = [
   'CloudAnswerUnusable',

@@ -174,6 +174,12 @@ describe('decideSpace()', () => {
     expect(outline(decideSpace(aSpace().subject, neverListed)).ready).toBe('Unknown CloudThrottled');
   });
 
+  it('says of a List that is refused that the cloud was reached', () => {
+    const seen = aSpaceObservation({ listError: apiError('invalid'), inventory: undefined });
+    const message = conditionOf(decideSpace(aSpace().subject, seen), 'Ready')?.message;
+    expect(message).toMatch(/If this persists, check what it refuses, and baseURL, teamID and spaceID$/);
+  });
+
   it('knows since when an outage lasts that began before this process', () => {
     const before = {
       type: 'Ready',
