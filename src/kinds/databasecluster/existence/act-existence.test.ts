@@ -33,6 +33,16 @@ test('A process remembers what the cloud created for an object until the status 
   expect(await createdByCall()).toMatchObject({ createdByCall: undefined });
 });
 
+/** With the properties that the spec of the bench says. */
+const SOURCE = {
+  id: 'source',
+  storageSizeGB: 100,
+  machineType: 'c2d-highcpu-4',
+  version: '3.5.0',
+  provider: 'gcp',
+  region: 'europe-west2',
+} as const;
+
 describe('A cloud that answers a deploy at once with a running cluster, and without its creation time,', () => {
   afterEach(() => void vi.restoreAllMocks());
 
@@ -194,6 +204,30 @@ describe('A DatabaseCluster', () => {
     expectOneWorkingLogin(bench);
   });
 
+  it('is looked for when a clone whose answer was lost is refused the second time', async () => {
+    const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' } } });
+    bench.simulator.deployForeign(SOURCE);
+    const { faults } = bench.simulator;
+    const told: string[] = [];
+    const go = async (isDone: () => boolean) => {
+      for (let step = 0; step < 100 && !isDone(); step++) {
+        await bench.pass();
+        told.push(bench.ready());
+        await bench.clock.advance(1_000);
+      }
+    };
+    faults.add({ match: { operation: 'clone' }, effect: 'lostAnswer', times: 1 });
+    await go(() => count(bench, 'clone') === 1);
+    const hidden = faults.add({ match: { operation: 'get', clusterID: 'orders' }, effect: 'errorBefore', status: 404 });
+    faults.add({ match: { operation: 'list' }, effect: 'errorBefore', status: 503, times: 2 });
+    faults.add({ match: { operation: 'clone' }, effect: 'errorBefore', status: 400, times: 1 });
+    await go(() => count(bench, 'clone') === 2);
+    faults.remove(hidden);
+    await go(() => bench.ready() === 'True Running');
+    expect([count(bench, 'clone'), bench.ready()]).toEqual([2, 'True Running']);
+    expect(told).not.toContain('False RefusedByCloud');
+  });
+
   it('goes to the new id when the cloud refused the old one', async () => {
     const bench = await kindBench();
     bench.simulator.faults.add({ match: { operation: 'deploy' }, effect: 'errorBefore', status: 400, times: 1 });
@@ -208,14 +242,7 @@ describe('A DatabaseCluster', () => {
 
   it('is cloned, and gets the backup settings that cannot be part of the request for a clone', async () => {
     const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' }, backup: { frequency: 'hourly' } } });
-    bench.simulator.deployForeign({
-      id: 'source',
-      storageSizeGB: 100,
-      machineType: 'c2d-highcpu-4',
-      version: '3.5.0',
-      provider: 'gcp',
-      region: 'europe-west2',
-    });
+    bench.simulator.deployForeign(SOURCE);
     await bench.until('True Running');
     expect([count(bench, 'clone'), count(bench, 'deploy'), count(bench, 'update')]).toEqual([1, 0, 1]);
     expect(bench.status().backup).toEqual({ frequency: 'hourly', retentionDays: 7 });

@@ -2,6 +2,7 @@ import { TerminalError, TransientError } from '../../../base/errors.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
 import { ApiError, isRefused } from '../../../http/api-error.ts';
 import { LET_GO } from '../../../kube/annotations.ts';
+import { ABSENT_MS } from '../../absences.ts';
 import { confirm, isFree, lookAgain } from '../act-guard.ts';
 import { passing } from '../changes/act-change.ts';
 import { deployRequest } from '../changes/deploy-request.ts';
@@ -89,6 +90,7 @@ async function create(work: StepWork, id: string, call: () => Promise<Cluster>):
   await confirm(work);
   const { clock, memory } = world;
   const { attempts } = memory;
+  const madeAtMs = attempts.lastMadeAtMs(subject.key, operation);
   try {
     const cluster = await withCreationTime(work, await attempts.make(subject.key, operation, clock, call));
     connection.poller.learn(id, cluster, clock.monotonic());
@@ -104,7 +106,9 @@ async function create(work: StepWork, id: string, call: () => Promise<Cluster>):
     };
   } catch (error) {
     if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
-    if (!(error instanceof ApiError) || error.kind !== 'conflict') throw error;
+    // Made a moment ago, it may have been accepted, and the cluster not be shown yet. How another clone is then refused is not documented.
+    const isRepeated = madeAtMs !== undefined && clock.now() - madeAtMs < ABSENT_MS;
+    if (!isRefused(error) || (error.kind !== 'conflict' && !isRepeated)) throw error;
     return await taken(work, id, error);
   }
 }
@@ -125,14 +129,14 @@ async function withCreationTime({ connection, signal }: Work, answered: Cluster)
 }
 
 /**
- * The id is in use: by somebody else's cluster, or by one from an earlier attempt whose answer was lost. The next pass compares.
+ * The id is in use, or may be: by somebody else's cluster, or by one from an earlier attempt whose answer was lost. The next pass compares.
  * If there is none, the cloud's own words matter: how it refuses a second free cluster, say, is not documented.
  */
 async function taken(work: Work, id: string, refusal: ApiError): Promise<ClusterStatusPatch> {
   const cluster = await askFor(work, id);
   if (cluster === undefined) {
     throw new TransientError(
-      'ClusterIDInUse',
+      refusal.kind === 'conflict' ? 'ClusterIDInUse' : 'Deploying',
       `${refusal.message}, but the cloud shows no such cluster: Mooring tries again. If this persists, choose another clusterID, or mend what the cloud complains of`,
       { cause: refusal },
     );
