@@ -38,6 +38,14 @@ describe('failureOf()', () => {
     expect(failureOf(stuck)).toBe('InvalidSpec: No');
     expect(failureOf(anItem('DatabaseCluster', 'shop/orders'))).toBeUndefined();
   });
+
+  it('is also what is only reported, unless the spec has changed since or it is being tried again', () => {
+    const differs = { ready: ['False', 'Drifted', 'It differs'] as const };
+    const left = anItem('DatabaseCluster', 'shop/orders', differs);
+    expect(failureOf(left)).toBe('Drifted: It differs');
+    expect(failureOf(anItem('DatabaseCluster', 'shop/orders', { ...differs, generation: 2 }))).toBeUndefined();
+    expect(failureOf(anItem('DatabaseCluster', 'shop/orders', { ...differs, reconciling: true }))).toBeUndefined();
+  });
 });
 
 describe('progressOf()', () => {

@@ -1,6 +1,7 @@
 import { recordOf } from '../../base/is-record.ts';
 import { definitions } from '../../kinds/definitions.ts';
 import { PAUSED, ROTATE_AT } from '../../kube/annotations.ts';
+import { findStatusCondition } from '../../kube/condition.ts';
 import type { ResourceDefinition } from '../../kube/definition.ts';
 import { UsageError } from '../command-line/arguments.ts';
 import type { Inventory } from '../inventory.ts';
@@ -94,8 +95,12 @@ function reached(item: Item, reason: string): string | undefined {
 
 /** Why waiting longer is useless: a person must act. */
 export function failureOf(item: Item): string | undefined {
-  const stalled = stalledOf(item);
-  return isOutOfDate(item) || stalled === undefined ? undefined : `${stalled.reason}: ${stalled.message}`;
+  if (isOutOfDate(item)) return undefined;
+  const ready = readyOf(item);
+  // What differs, and is left so, waits for nothing.
+  const isLeft = ready?.status === 'False' && findStatusCondition(item.conditions, 'Reconciling') === undefined;
+  const reported = stalledOf(item) ?? (isLeft ? ready : undefined);
+  return reported && `${reported.reason}: ${reported.message}`;
 }
 
 /** The line shown while waiting; if another object is waited for, what that one is doing. */

@@ -116,7 +116,7 @@ describe('makeChange()', () => {
     const desk = await aDesk();
     const { end } = await desk.make('suspend', { timeoutMs: 90_000 });
     await desk.clock.advance(5_000);
-    await desk.tell('False', 'Suspending', 'It is being suspended');
+    await desk.tell('Unknown', 'Suspending', 'It is being suspended');
     await desk.clock.advance(25_000);
     await desk.kube.patch(DATABASE_CLUSTERS, ref, { spec: { deletionPolicy: 'Retain' } });
     await desk.clock.advance(5_000);
