@@ -263,21 +263,27 @@ function rotating({ view }: World): readonly NodeName[] {
   return due.map(({ name }) => name);
 }
 
-/** DatabaseClusters for which a note says that the login of new clusters is assumed to work, which it does not. */
+/** DatabaseClusters for which a note says what is assumed of the server that they take over, and that is not so. */
 function mistakenIn({ simulator }: World, { notes }: Plan): ReadonlySet<string> {
   const clusters = simulator.inspect().teams.flatMap(({ spaces }) => spaces.flatMap((space) => space.clusters));
-  const replaced = clusters.filter(({ users }) => !users.some(({ hasFactoryPassword }) => hasFactoryPassword));
-  const ids = new Set(replaced.map(({ id }) => id));
   return new Set(
     notes.flatMap((note) => {
-      const [, id = '', key = ''] = ASSUMED_LOGIN.exec(note) ?? [];
-      return ids.has(id) ? [key] : [];
+      const [, id, key = '', assumed = ''] = ASSUMED.exec(note) ?? [];
+      const absent = new Set(assumed.matchAll(/(?:user|database) "(.*?)"/g).map(([, name]) => name));
+      const isMistaken = clusters.some(({ id: other, users, databases }) => {
+        const isLoginReplaced = !users.some(({ hasFactoryPassword }) => hasFactoryPassword);
+        const names = [...users.map(({ username }) => username), ...databases.map(({ name }) => name)];
+        const isAnyThere = names.some((name) => absent.has(name));
+        return (
+          other === id && (isAnyThere || (isLoginReplaced && assumed.includes('login that new clusters come with')))
+        );
+      });
+      return isMistaken ? [key] : [];
     }),
   );
 }
 
-const ASSUMED_LOGIN =
-  /server of cluster "(.*?)", which DatabaseCluster (\S+) takes over.*login that new clusters come with works/;
+const ASSUMED = /server of cluster "(.*?)", which DatabaseCluster (\S+) takes over.*this plan assumes that (.*)/;
 
 /** DatabaseClusters that are changed at once and then want the same id: whichever is looked at first gets it. */
 function contendersIn(objects: ReadonlyMap<NodeName, FakeObject | undefined>): readonly string[] {
