@@ -305,15 +305,19 @@ function leftBehindIn(objects: ReadonlyMap<NodeName, FakeObject | undefined>): r
   return [...objects].flatMap(([name, object]) => (isLeft(object) ? [name] : []));
 }
 
-/** What is not on its server as its status says: nobody has looked there since somebody dropped it, or since another cluster came. */
+/** What is not on its server as its status says: nobody has looked there since somebody dropped it or moved the servers, or since another cluster came. */
 function unseenIn({ view, simulator }: World): readonly NodeName[] {
   const there = simulator.inspect().teams.flatMap(({ spaces }) => spaces.flatMap(({ clusters }) => clusters));
   const isUnseen = (object: FakeObject) => {
     const { name, connection } = object['status'] as DatabaseStatus & DatabaseUserStatus;
     const { clusterID, createdAt } = view.status(referred(object, 'clusterRef') ?? '');
-    const databases = there.filter(({ id }) => id === clusterID).flatMap((cluster) => cluster.databases);
+    const found = there.filter(({ id }) => id === clusterID);
+    const databases = found.flatMap((cluster) => cluster.databases);
+    const addresses = found.flatMap(({ servers }) => servers.map(({ address }) => address)).join(',');
+    const isMoved =
+      connection !== undefined && (connection.cluster !== createdAt || connection.addresses !== addresses);
     const isDropped = name !== undefined && !databases.some((database) => database.name === name);
-    return isDropped || (connection !== undefined && connection.cluster !== createdAt);
+    return isDropped || isMoved;
   };
   return named(view).flatMap(({ name, object }) => (isUnseen(object) ? [name] : []));
 }
