@@ -181,10 +181,11 @@ function copySecrets(
     const { metadata } = cluster;
     const labels = { ...MANAGED_BY, [OWNER_LABEL]: ownerValue(metadata.name) };
     const name = securedIn(cluster) ?? takenOver(cluster, clouds);
-    const key = objectKey(metadata.namespace ?? '', name ?? '');
-    // Another object may have made one of that name since somebody deleted this one's.
-    const isOthers = seen.get(key) !== undefined && seen.get(key)?.labels[OWNER_LABEL] !== labels[OWNER_LABEL];
-    if (name !== undefined && !isOthers) secrets.set(key, { data: SANDBOX_LOGIN, labels });
+    if (name === undefined) continue;
+    const key = objectKey(metadata.namespace ?? '', name);
+    // Another object may have made one of that name since somebody deleted this one's. One without labels may have lost them.
+    const owner = seen.get(key)?.labels[OWNER_LABEL];
+    if (owner === undefined || owner === labels[OWNER_LABEL]) secrets.set(key, { data: SANDBOX_LOGIN, labels });
   }
   for (const user of usersOf(objects)) {
     const { endpoint = '', addresses = '', secretName, sourceResourceVersion } = user.status.connection ?? {};
