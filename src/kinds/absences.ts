@@ -11,6 +11,11 @@ const COUNTS_MS = 10_000;
 const LOOKED_FOR_MS = 5_000;
 const SOON_MS = 1_000;
 
+/** Whether so little time has passed since that the other side may not show yet what it did then. After that, some clock may be wrong. */
+export function isLately(atMs: number | undefined, nowMs: number): boolean {
+  return atMs !== undefined && nowMs >= atMs && nowMs - atMs < ABSENT_MS;
+}
+
 /** A user or database is missing on its server, which is not believed yet. */
 export interface Absence {
   /** When it was first missed. */

@@ -121,11 +121,8 @@ export function restoreState(world: World, saved: SavedState): void {
   });
   // Those that have all their addresses come first, as new ones must not be among them.
   const isComplete = ({ cluster, addresses }: (typeof restored)[number]) => addresses.length >= cluster.serverCount;
-  for (const { cluster, addresses } of [
-    ...restored.filter(isComplete),
-    ...restored.filter((each) => !isComplete(each)),
-  ])
-    giveAddresses(world, cluster, addresses);
+  const inOrder = restored.toSorted((one, other) => Number(isComplete(other)) - Number(isComplete(one)));
+  for (const { cluster, addresses } of inOrder) giveAddresses(world, cluster, addresses);
 }
 
 function saveCluster(cluster: Cluster): SavedCluster {

@@ -1,10 +1,11 @@
 import { messageOf, TransientError } from '../../base/errors.ts';
 import { type ApiError, isRefused } from '../../http/api-error.ts';
 import { LET_GO } from '../../kube/annotations.ts';
+import { isLately } from '../absences.ts';
 import { confirm } from '../confirm.ts';
 import { serverAccess } from '../server/access.ts';
 import { isAbsentFromServer, stillShown } from '../server/servers.ts';
-import { isLately, notShownYet } from './decide-existence.ts';
+import { notShownYet } from './decide-existence.ts';
 import { existsByGet, existsByGetOrList } from './exists.ts';
 import { type DatabaseStep, type DatabaseSubject, isOurs } from './observation.ts';
 import { type DatabaseStatusPatch, NO_SCHEMA } from './present.ts';

@@ -1,5 +1,5 @@
 import { failing, PASSING_MS, reconciling, stalled } from '../../kube/summary.ts';
-import { ABSENT_MS, type Absence } from '../absences.ts';
+import { ABSENT_MS, type Absence, isLately } from '../absences.ts';
 import { isTriedAgain } from '../attempts.ts';
 import { GO_TOO } from '../server/dependents.ts';
 import {
@@ -77,11 +77,6 @@ function missed(subject: DatabaseSubject, seen: DatabaseSeen, absence: Absence):
 /** Says that the database is looked for. The caller adds what follows if it is not found. */
 export function missedWords({ name, cluster }: DatabaseSeen, { since }: Absence): string {
   return `Database "${name}" has not been seen on DatabaseCluster "${cluster}" since ${since}, perhaps because the server is slow to show it: Mooring keeps looking. If it does not appear within ${ABSENT_MS / 1_000} seconds,`;
-}
-
-/** Whether so little time has passed since that a server may not show yet what it did then. After that, some clock may be wrong. */
-export function isLately(atMs: number | undefined, nowMs: number): boolean {
-  return atMs !== undefined && nowMs >= atMs && nowMs - atMs < ABSENT_MS;
 }
 
 /** Says that the server does not show what it said that it created. */

@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/errors.ts';
 import { instant } from '../../base/instant.ts';
-import { ApiError, isHeldBack } from '../../http/api-error.ts';
+import { ApiError, isHeldBack, isRefused } from '../../http/api-error.ts';
 import { type ConditionUpdate, findStatusCondition, toldBefore } from '../../kube/condition.ts';
 import { failureOf } from '../../kube/failure.ts';
 import { failed, failing, OBSERVING, ready, reconciling, retrying, stalled } from '../../kube/summary.ts';
@@ -136,8 +136,7 @@ function unreachable(error: unknown): readonly [reason: string, remedy: string] 
   const isPaused = error instanceof ApiError && (error.retryAfterMs ?? 0) > 60_000;
   const next = isPaused ? 'Next try after that pause' : 'Next try within a minute';
   // What answers may be the cloud, or something before it.
-  const isRefused = error instanceof ApiError && error.kind === 'invalid';
-  const remedy = isRefused
+  const remedy = isRefused(error)
     ? 'check what it refuses, and baseURL, teamID and spaceID'
     : 'check baseURL and caBundle, and network policies and proxies on the way';
   return ['CloudUnreachable', `${next}. If this persists, ${remedy}`];

@@ -32,11 +32,11 @@ export function schemaDigest(text: string): string {
     const isType = TYPE.test(statement);
     if (isType || statement.startsWith('fun ')) {
       inFunction = !isType;
-      statements.push(isType ? typeStatement(statement) : unveiled(statement));
-    } else if (inFunction) statements.push(`${statements.pop()}; ${unveiled(statement)}`);
-    else statements.push(unveiled(statement));
+      statements.push(isType ? typeStatement(statement) : statement);
+    } else if (inFunction) statements.push(`${statements.pop()}; ${statement}`);
+    else statements.push(statement);
   }
-  return hashOf(statements.toSorted().join(';\n'));
+  return hashOf(statements.map(unveiled).toSorted().join(';\n'));
 }
 
 function typeStatement(statement: string): string {

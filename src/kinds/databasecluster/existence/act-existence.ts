@@ -2,7 +2,7 @@ import { TerminalError, TransientError } from '../../../base/errors.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
 import { ApiError, isRefused } from '../../../http/api-error.ts';
 import { LET_GO } from '../../../kube/annotations.ts';
-import { ABSENT_MS } from '../../absences.ts';
+import { isLately } from '../../absences.ts';
 import { confirm, isFree, lookAgain } from '../act-guard.ts';
 import { passing } from '../changes/act-change.ts';
 import { deployRequest } from '../changes/deploy-request.ts';
@@ -107,8 +107,7 @@ async function create(work: StepWork, id: string, call: () => Promise<Cluster>):
   } catch (error) {
     if (attempts.isRefusal(subject.key, operation, error)) keep({ operation: null });
     // Made a moment ago, it may have been accepted, and the cluster not be shown yet. How another clone is then refused is not documented.
-    const isRepeated = madeAtMs !== undefined && clock.now() - madeAtMs < ABSENT_MS;
-    if (!isRefused(error) || (error.kind !== 'conflict' && !isRepeated)) throw error;
+    if (!isRefused(error) || (error.kind !== 'conflict' && !isLately(madeAtMs, clock.now()))) throw error;
     return await taken(work, id, error);
   }
 }
