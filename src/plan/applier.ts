@@ -103,18 +103,21 @@ function applierIn(
   if (operation === 'Apply') return { manager: String(manager), before: { metadata: { labels, annotations }, spec } };
   // Others than kubectl, such as Argo CD, apply client-side under a name of their own, and write the same annotation.
   const isNoted = (annotation: string) => annotation in recordOf(annotations);
-  if (manager === CLIENT_SIDE || isNoted(LAST_APPLIED)) return { before: lastApplied(live) };
+  if (manager === CLIENT_SIDE || isNoted(LAST_APPLIED)) return { before: lastApplied(live.metadata) };
   // Helm 3 keeps elsewhere what it applied: all that it set is here, with defaults, which removing restores.
   return isNoted(HELM_RELEASE) ? { before: { spec } } : undefined;
 }
 
-/** What `kubectl apply` last applied; undefined: the object does not say. */
-function lastApplied({ metadata }: AnyObject): Applied | undefined {
-  const text = metadata.annotations?.[LAST_APPLIED];
+/** What `kubectl apply` last applied, by the annotation that it writes; undefined: the object does not say. */
+export function lastApplied({
+  annotations,
+}: {
+  readonly annotations?: Readonly<Record<string, string>>;
+}): Readonly<Record<string, unknown>> | undefined {
+  const text = annotations?.[LAST_APPLIED];
   if (text === undefined) return undefined;
   try {
-    const applied: unknown = JSON.parse(text);
-    return isRecord(applied) ? { spec: {}, ...applied } : {};
+    return { spec: {}, ...recordOf(JSON.parse(text)) };
   } catch {
     return undefined;
   }

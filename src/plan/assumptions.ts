@@ -2,7 +2,7 @@ import { isSamePlace, placeOf } from '../kinds/databasespace/place.ts';
 import { type Item, isOutOfDate, itemOf, nameOf, readyOf } from '../plugin/item.ts';
 import { nodeName } from '../plugin/node-name.ts';
 import type { Clouds } from './clouds.ts';
-import { clustersOf, type PlannedObject, spacesOf } from './objects.ts';
+import { clustersOf, isLeaving, type PlannedObject, spacesOf } from './objects.ts';
 import type { Outcome } from './outcome.ts';
 
 type ByName = ReadonlyMap<string, Outcome>;
@@ -59,11 +59,10 @@ function atOtherURLs(objects: readonly PlannedObject[]): readonly string[] {
 
 /** Spaces that the copy could not be connected to, as an operator may have been before. */
 function stillConnected(objects: readonly PlannedObject[], byName: ByName): readonly string[] {
-  return spacesOf(objects).flatMap(({ object, metadata, spec, next, status }) => {
+  return spacesOf(objects).flatMap(({ object, spec, next, status }) => {
     const { end } = byName.get(nodeName(object.definition.kind, object.key)) ?? {};
     const wasConnected = status.clusters !== undefined && isSamePlace(placeOf(spec), placeOf(next));
-    const goes = object.wanted === undefined || metadata.deletionTimestamp !== undefined;
-    if (!wasConnected || goes || end === undefined || end.ready === 'True') return [];
+    if (!wasConnected || isLeaving(object) || end === undefined || end.ready === 'True') return [];
     return [
       `DatabaseSpace ${object.key} ends with ${end.reason}, so nothing is done in it here. An operator that it worked for goes on with the earlier connection until it restarts: it may also do what this plan only shows as waiting`,
     ];

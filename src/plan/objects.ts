@@ -18,6 +18,11 @@ export interface PlannedObject {
   readonly wanted: AnyObject | undefined;
 }
 
+/** Whether it is to go, or goes already: applying a manifest does not undo that. */
+export function isLeaving({ live, wanted }: PlannedObject): boolean {
+  return wanted === undefined || live?.metadata.deletionTimestamp !== undefined;
+}
+
 const NOTHING: AnyObject = { metadata: { name: '', uid: '', resourceVersion: '' } };
 
 function typed<Spec, Status>(definition: ResourceDefinition<Spec, Status>) {

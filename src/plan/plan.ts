@@ -23,7 +23,7 @@ import { assumptionsOf } from './assumptions.ts';
 import { changesOf } from './changes.ts';
 import { copyClouds } from './clouds.ts';
 import { copyObjects } from './copy.ts';
-import type { PlannedObject } from './objects.ts';
+import { isLeaving, type PlannedObject } from './objects.ts';
 import type { Outcome, Plan } from './outcome.ts';
 import { NOTHING_TOLD, policyOf, type ToldPolicy } from './policy.ts';
 import { copySchemas } from './schemas.ts';
@@ -189,8 +189,7 @@ function outcomeOf(
   const { definition, live, wanted } = planned;
   const name = nameOfPlanned(planned);
   const own = tried.map(({ name: _, ...step }) => step);
-  // Applying a manifest does not undo that it is being deleted.
-  const goes = wanted === undefined || live?.metadata.deletionTimestamp !== undefined;
+  const goes = isLeaving(planned);
   const stays = found === undefined && goes ? staysOf(planned, steps) : undefined;
   const later = found !== undefined && goes ? laterOf(planned, own) : undefined;
   const fields =

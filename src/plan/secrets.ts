@@ -3,8 +3,9 @@ import { adminSecretName } from '../kinds/databasecluster/identity.ts';
 import { connectionSecretName } from '../kinds/databaseuser/observation.ts';
 import { readSecret, type SecretContents } from '../kinds/secrets.ts';
 import { type KubeApi, KubeError, SECRETS } from '../kube/api.ts';
-import { LAST_APPLIED, type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
+import { type ObjectKey, objectKey, splitKey } from '../kube/object.ts';
 import { unlessForbidden } from '../kube/unless-forbidden.ts';
+import { lastApplied } from './applier.ts';
 import { type Document, type Manifest, manifestsOf } from './manifests.ts';
 import { clustersOf, type PlannedObject, spacesOf, usersOf } from './objects.ts';
 
@@ -54,14 +55,12 @@ export async function readSecrets(
       const { namespace, name } = splitKey(key);
       const manifest = written.get(key);
       const there = await unlessForbidden(readSecret(api, namespace, name, signal));
-      if (there instanceof KubeError) {
-        if (manifest === undefined) refused.add(namespace);
-        else seen.set(key, ofManifest(manifest));
-      } else if (manifest === undefined) seen.set(key, withoutValues(there));
-      else {
-        seen.set(key, ofManifest(manifest, there));
-        if (there !== undefined) changed.push(...changesOf(key, manifest, there));
-      }
+      const known = there instanceof KubeError ? undefined : there;
+      if (manifest !== undefined) {
+        seen.set(key, ofManifest(manifest, known));
+        if (known !== undefined) changed.push(...changesOf(key, manifest, known));
+      } else if (there instanceof KubeError) refused.add(namespace);
+      else seen.set(key, withoutValues(there));
     }),
   );
   for (const namespace of [...refused].toSorted())
@@ -95,11 +94,11 @@ function withoutValues(secret: SecretContents | undefined): SeenSecret | undefin
 /** In a file, a field may also be null. What others have put into the one that is there stays. */
 function ofManifest(
   { type, metadata: { labels, annotations }, data, stringData }: Manifest,
-  there?: SecretContents,
+  there: SecretContents | undefined,
 ): SeenSecret {
   const written = { ...data, ...stringData };
   const before = withoutValues(there);
-  const applied = appliedKeys(there);
+  const applied = appliedKeys(before ?? { annotations: {} });
   const kept = [...(before?.keys ?? [])].filter((key) => !Object.hasOwn(written, key) && !applied.has(key));
   const filled = Object.entries(written).flatMap(([key, value]) => (value ? [key] : []));
   return {
@@ -112,15 +111,7 @@ function ofManifest(
 }
 
 /** The keys that kubectl has put there, and takes away if they are no longer in the file. */
-function appliedKeys(there: SecretContents | undefined): ReadonlySet<string> {
-  const applied = recordOf(parsedJSON(there?.annotations[LAST_APPLIED]));
-  return new Set([...Object.keys(recordOf(applied['data'])), ...Object.keys(recordOf(applied['stringData']))]);
-}
-
-function parsedJSON(text = ''): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function appliedKeys({ annotations }: Pick<SecretContents, 'annotations'>): ReadonlySet<string> {
+  const { data, stringData } = lastApplied({ annotations }) ?? {};
+  return new Set([...Object.keys(recordOf(data)), ...Object.keys(recordOf(stringData))]);
 }

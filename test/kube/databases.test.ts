@@ -7,6 +7,7 @@ import { cluster, configMap, database, type Manifest, space, user, wholeSpace } 
 import { startOperator } from '../support/operator.ts';
 import { installOperator, type OperatorBench, startBench, type TestContext } from '../support/operator-bench.ts';
 import type { ServedCloudOptions } from '../support/served-cloud.ts';
+import { clusterNamed } from '../support/simulator.ts';
 import { conditionOf, type Site } from '../support/site.ts';
 
 /*
@@ -41,8 +42,7 @@ async function ready(
 
 /** The server of the only cluster, from the simulator. */
 function onServer({ cloud }: Site) {
-  const all = cloud.simulator.inspect().teams.flatMap((team) => team.spaces.flatMap((each) => each.clusters));
-  return all.find((each) => each.id === 'orders');
+  return clusterNamed(cloud.simulator, 'orders');
 }
 
 const databasesOf = (site: Site) => onServer(site)?.databases.map(({ name }) => name) ?? [];

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { waitUntil } from '../support/control-plane.ts';
 import { cluster, factorySecret, secret, space, tokenSecret, wholeSpace } from '../support/manifests.ts';
 import { type OperatorBench, startBench } from '../support/operator-bench.ts';
+import { clustersIn } from '../support/simulator.ts';
 import type { Expected, Kind, Site } from '../support/site.ts';
 
 /*
@@ -68,8 +69,7 @@ async function mends(site: Site, remedy: () => Promise<void> | void, kind: Kind,
   expect(performance.now() - startedAt).toBeLessThan(SOON_MS);
 }
 
-const clusters = ({ cloud }: Site) =>
-  cloud.simulator.inspect().teams.flatMap((team) => team.spaces.flatMap((each) => each.clusters));
+const clusters = ({ cloud }: Site) => clustersIn(cloud.simulator);
 
 describe.concurrent('the space', () => {
   test('with a wrong API token is stalled until the Secret is right', async (context) => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { waitUntil } from '../support/control-plane.ts';
 import { cluster, factorySecret, space, tokenSecret, wholeSpace } from '../support/manifests.ts';
 import { type OperatorBench, startBench, type TestContext } from '../support/operator-bench.ts';
+import { clustersIn } from '../support/simulator.ts';
 import type { Site } from '../support/site.ts';
 
 /* Deleting the object does to the cluster what its owner said, and never more. */
@@ -22,7 +23,7 @@ async function settled(context: TestContext, spec: Record<string, unknown>): Pro
 }
 
 function clusters({ cloud }: Site) {
-  return cloud.simulator.inspect().teams.flatMap((team) => team.spaces.flatMap((each) => each.clusters));
+  return clustersIn(cloud.simulator);
 }
 
 describe.concurrent('deleting the object', () => {

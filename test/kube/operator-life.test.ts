@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { waitUntil } from '../support/control-plane.ts';
 import { cluster, secret, space, wholeSpace } from '../support/manifests.ts';
 import { type OperatorBench, startBench, type TestContext } from '../support/operator-bench.ts';
+import { clusterNamed } from '../support/simulator.ts';
 import { conditionOf, type Site } from '../support/site.ts';
 
 /* Changes of a Ready cluster, by its owner and by others. */
@@ -24,8 +25,7 @@ async function settled(context: TestContext, spec: Record<string, unknown> = {})
 
 /** The cluster in the cloud. */
 function inCloud({ cloud }: Site, id = 'orders') {
-  const all = cloud.simulator.inspect().teams.flatMap((team) => team.spaces.flatMap((each) => each.clusters));
-  return all.find((each) => each.id === id);
+  return clusterNamed(cloud.simulator, id);
 }
 
 /** Waits for a List that begins after this call. */

@@ -8,6 +8,7 @@ import { spawnOperator, startOperator } from '../support/operator.ts';
 import { installOperator } from '../support/operator-bench.ts';
 import { RETRY_WAITS } from '../support/retry.ts';
 import { startCloud } from '../support/served-cloud.ts';
+import { clustersIn } from '../support/simulator.ts';
 import { createSite, type Site } from '../support/site.ts';
 
 /*
@@ -162,7 +163,7 @@ function createTrap({ what: wanted, nth }: Required<Point>, when: When): Trap {
 
 async function isInOrder({ cloud, ...site }: Site): Promise<void> {
   const { status, metadata } = (await site.get('DatabaseCluster')) ?? {};
-  const clusters = cloud.simulator.inspect().teams.flatMap(({ spaces }) => spaces.flatMap((space) => space.clusters));
+  const clusters = clustersIn(cloud.simulator);
   expect(clusters).toMatchObject([{ id: 'orders', users: [{ username: 'admin', hasFactoryPassword: false }] }]);
   expect(cloud.tookEffect('deploy')).toBe(1);
   expect(Date.parse(status?.createdAt ?? '')).toBe(clusters[0]?.createdAt);

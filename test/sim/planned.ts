@@ -1,10 +1,7 @@
 import { API_VERSION } from '../../src/base/group.ts';
-import type { DatabaseStatus } from '../../src/kinds/database/schema.ts';
-import type { DatabaseUserStatus } from '../../src/kinds/databaseuser/schema.ts';
 import { definitions } from '../../src/kinds/definitions.ts';
 import { CONFIG_MAPS, NAMESPACES, type Resource, SECRETS } from '../../src/kube/api.ts';
 import type { KubeClient } from '../../src/kube/client.ts';
-import { isStatusConditionTrue } from '../../src/kube/condition.ts';
 import { specIssues } from '../../src/kube/definition.ts';
 import { keyOf, objectKey } from '../../src/kube/object.ts';
 import { askClouds } from '../../src/plan/ask-clouds.ts';
@@ -22,7 +19,8 @@ import { CLUSTER_SPEC } from '../support/specs.ts';
 import { spaceSpec } from './people.ts';
 import { type Change, changesOf, type Fields, RESOURCES, storyOf } from './story.ts';
 import { OPEN, spaceOf, Teller } from './story-run.ts';
-import { CLUSTERS, KINDS, NAMESPACE, readyOf, referred, refOf, SPACES, specOf, statusOf, type View } from './view.ts';
+import { named, unplannedIn } from './unplanned.ts';
+import { KINDS, NAMESPACE, readyOf, refOf, specOf } from './view.ts';
 import { World } from './world.ts';
 
 /* Whether `mooring plan` says what then happens: plans made at rest in the middle of stories, compared with what the changes lead to. */
@@ -73,9 +71,7 @@ export async function playPlanned(seed: number): Promise<PlannedRun> {
     world.note(`== ${JSON.stringify(changes)}`);
     const plan = await planFor(world, changes, objects);
     const said = saidBy(plan);
-    const contenders = contendersIn(objects);
-    const mistaken = new Set([...mistakenIn(world, plan), ...contenders]);
-    const [troubled, failed] = [[...troubledIn(world, mistaken), ...unseenIn(world)], failedIn(world)];
+    const unplanned = unplannedIn(world, plan, objects);
     for (const [name, each] of said.steps) world.note(`told ${name}: ${each.join(', ')}`);
     world.steps.splice(0);
     await teller.apply(changes);
@@ -83,15 +79,7 @@ export async function playPlanned(seed: number): Promise<PlannedRun> {
     if (world.invariants.violations.length > 0) break;
     compared++;
     if (plan.steps.length > 0) withSteps++;
-    const excused = new Set([
-      ...[...rotating(world), ...troubled, ...troubledIn(world, mistaken)],
-      ...leftBehindIn(objects),
-    ]);
-    const grave = isAnySpaceWrong(world)
-      ? new Set<NodeName>()
-      : new Set(
-          [...excused].filter((name) => !failed.has(name) && !contenders.some((key) => name.endsWith(` ${key}`))),
-        );
+    const { excused, grave } = unplanned();
     const found = [...differencesIn(said, happenedIn(world), excused), ...untoldIn(world, said, grave)];
     differences.push(...found.map((text) => `${text}\n      after ${JSON.stringify(changes)}`));
     if (found.length > 0) break;
@@ -246,107 +234,9 @@ function happenedIn({ steps, view }: World): Course {
   };
 }
 
-function named(view: View): readonly { readonly name: NodeName; readonly object: FakeObject }[] {
-  return KINDS.flatMap((resource) =>
-    view.objects(resource).map((object) => ({ name: nodeName(resource.kind, keyOf(object)), object })),
-  );
-}
-
 function byObject(steps: readonly { readonly name: NodeName; readonly description: string }[]): Course['steps'] {
   const grouped = Map.groupBy(steps, ({ name }) => name);
   return new Map([...grouped].map(([name, own]) => [name, [...new Set(own.map(({ description }) => description))]]));
-}
-
-/** Objects for which something is due now and then. */
-function rotating({ view }: World): readonly NodeName[] {
-  const due = named(view).filter(({ object }) => JSON.stringify(specOf(object)).includes('rotateEvery'));
-  return due.map(({ name }) => name);
-}
-
-/** DatabaseClusters for which a note says what is assumed of the server that they take over, and that is not so. */
-function mistakenIn({ simulator }: World, { notes }: Plan): ReadonlySet<string> {
-  const clusters = simulator.inspect().teams.flatMap(({ spaces }) => spaces.flatMap((space) => space.clusters));
-  return new Set(
-    notes.flatMap((note) => {
-      const [, id, key = '', assumed = ''] = ASSUMED.exec(note) ?? [];
-      const absent = new Set(assumed.matchAll(/(?:user|database) "(.*?)"/g).map(([, name]) => name));
-      const isMistaken = clusters.some(({ id: other, users, databases }) => {
-        const isLoginReplaced = !users.some(({ hasFactoryPassword }) => hasFactoryPassword);
-        const names = [...users.map(({ username }) => username), ...databases.map(({ name }) => name)];
-        const isAnyThere = names.some((name) => absent.has(name));
-        return (
-          other === id && (isAnyThere || (isLoginReplaced && assumed.includes('login that new clusters come with')))
-        );
-      });
-      return isMistaken ? [key] : [];
-    }),
-  );
-}
-
-const ASSUMED = /server of cluster "(.*?)", which DatabaseCluster (\S+) takes over.*this plan assumes that (.*)/;
-
-/** DatabaseClusters that are changed at once and then want the same id: whichever is looked at first gets it. */
-function contendersIn(objects: ReadonlyMap<NodeName, FakeObject | undefined>): readonly string[] {
-  const isCluster = (object: FakeObject | undefined): object is FakeObject => object?.['kind'] === CLUSTERS.kind;
-  const clusters = [...objects.values()].filter(isCluster);
-  const byID = Map.groupBy(clusters, (object) => specOf(object)['clusterID'] ?? object.metadata.name);
-  return [...byID.values()].flatMap((same) => (same.length > 1 ? same.map(keyOf) : []));
-}
-
-/** What is changed while its cluster or space is deleted: it comes before that is gone, or does not. */
-function leftBehindIn(objects: ReadonlyMap<NodeName, FakeObject | undefined>): readonly NodeName[] {
-  const isDeleted = (name: NodeName) => objects.has(name) && objects.get(name) === undefined;
-  const isIn = (object: FakeObject, to: 'clusterRef' | 'spaceRef', { kind }: Resource) => {
-    const outer = referred(object, to);
-    return outer !== undefined && isDeleted(nodeName(kind, outer));
-  };
-  const isLeft = (object: FakeObject | undefined) =>
-    object !== undefined && (isIn(object, 'clusterRef', CLUSTERS) || isIn(object, 'spaceRef', SPACES));
-  return [...objects].flatMap(([name, object]) => (isLeft(object) ? [name] : []));
-}
-
-/** What is not on its server as its status says: nobody has looked there since somebody dropped it or moved the servers, or since another cluster came. */
-function unseenIn({ view, simulator }: World): readonly NodeName[] {
-  const there = simulator.inspect().teams.flatMap(({ spaces }) => spaces.flatMap(({ clusters }) => clusters));
-  const isUnseen = (object: FakeObject) => {
-    const { name, connection } = object['status'] as DatabaseStatus & DatabaseUserStatus;
-    const { clusterID, createdAt } = view.status(referred(object, 'clusterRef') ?? '');
-    const found = there.filter(({ id }) => id === clusterID);
-    const databases = found.flatMap((cluster) => cluster.databases);
-    const addresses = found.flatMap(({ servers }) => servers.map(({ address }) => address)).join(',');
-    const isMoved =
-      connection !== undefined && (connection.cluster !== createdAt || connection.addresses !== addresses);
-    const isDropped = name !== undefined && !databases.some((database) => database.name === name);
-    return isDropped || isMoved;
-  };
-  return named(view).flatMap(({ name, object }) => (isUnseen(object) ? [name] : []));
-}
-
-/**
- * What no plan can tell: what is Stalled is tried again now and then, and whoever is on such a cluster waits, as on one whose login is not
- * what the plan assumed; and a process goes on with the connection of a space whose spec has become wrong.
- */
-function troubledIn(world: World, mistaken: ReadonlySet<string>): readonly NodeName[] {
-  const { view } = world;
-  const isStalled = (object: FakeObject) => isStatusConditionTrue(statusOf(object).conditions, 'Stalled');
-  const stalled = new Set([...view.objects().filter(isStalled).map(keyOf), ...mistaken]);
-  const isAnyWrong = isAnySpaceWrong(world);
-  const isTroubled = (object: FakeObject) =>
-    isAnyWrong ||
-    isStalled(object) ||
-    (object['kind'] === CLUSTERS.kind && mistaken.has(keyOf(object))) ||
-    stalled.has(referred(object, 'clusterRef') ?? '');
-  return named(view).flatMap(({ name, object }) => (isTroubled(object) ? [name] : []));
-}
-
-function isAnySpaceWrong({ view }: World): boolean {
-  return view.objects(RESOURCES.databasespaces).some((object) => !readyOf(object).startsWith('True'));
-}
-
-/** Objects for which the last thing that was tried was refused: it is tried again now and then. */
-function failedIn({ view }: World): ReadonlySet<NodeName> {
-  const failed = named(view).filter(({ object }) => statusOf(object)['lastError'] !== undefined);
-  return new Set(failed.map(({ name }) => name));
 }
 
 /** Whether the operator only remembers what it found on a server before its cluster was suspended (`FoundRight`): a plan cannot know that. */

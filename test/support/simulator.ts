@@ -148,11 +148,13 @@ export function addressOf(simulator: Simulator, clusterID: string, index = 0): s
   return clusterNamed(simulator, clusterID)?.servers[index]?.address ?? 'nowhere.test:1';
 }
 
-export function clusterNamed(simulator: Simulator, clusterID: string) {
-  return simulator
-    .inspect()
-    .teams.flatMap((team) => team.spaces.flatMap((space) => space.clusters))
-    .find((cluster) => cluster.id === clusterID);
+/** All clusters in the cloud, of whichever space. */
+export function clustersIn(simulator: Pick<Simulator, 'inspect'>) {
+  return simulator.inspect().teams.flatMap(({ spaces }) => spaces.flatMap(({ clusters }) => clusters));
+}
+
+export function clusterNamed(simulator: Pick<Simulator, 'inspect'>, clusterID: string) {
+  return clustersIn(simulator).find(({ id }) => id === clusterID);
 }
 
 /** Makes the cloud show the cluster with an invalid size, until the returned function is called. */
