@@ -19,7 +19,7 @@ test('createLog() writes one line of JSON with time, level and message', () => {
   });
 });
 
-test('createLog() hides values under the name of a secret, three levels deep', () => {
+test('createLog() hides values under the name of a secret, however deep, and in lists', () => {
   const { log, lines } = aLog();
   const secrets = {
     password: 'canary',
@@ -30,9 +30,30 @@ test('createLog() hides values under the name of a secret, three levels deep', (
     data: { any: 'canary' },
     stringData: { any: 'canary' },
   };
-  log.info({ ...secrets, a: { ...secrets, b: { ...secrets, c: secrets } } }, 'Look');
+  log.info({ ...secrets, a: { ...secrets, b: [{ ...secrets, c: { d: { e: secrets } } }] } }, 'Look');
   expect(lines.join()).not.toContain('canary');
   expect(lines.join()).toContain('[redacted]');
+});
+
+test('createLog() writes a time or an address as JSON does, and hides secrets in what stands for something else', () => {
+  const { log, lines } = aLog();
+  const other = { toJSON: () => ({ token: 'canary', size: 3 }) };
+  log.info({ at: new Date(0), url: new URL('https://a.example.com/x'), other, none: null }, 'Look');
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    at: '1970-01-01T00:00:00.000Z',
+    url: 'https://a.example.com/x',
+    other: { token: '[redacted]', size: 3 },
+    none: null,
+  });
+});
+
+test('createLog() leaves out what is within itself', () => {
+  const { log, lines } = aLog();
+  const endless: Record<string, unknown> = { size: 3 };
+  endless['self'] = [endless];
+  log.info({ endless }, 'Look');
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ endless: { size: 3, self: [{ size: 3 }] } });
+  expect(lines[0]).toContain('[too deep]');
 });
 
 test('createLog() shows how many Secrets there are, and how they are read', () => {
