@@ -249,7 +249,7 @@ export class WorkQueue {
   #next(): string | undefined {
     const turn = this.#handedOut + 1;
     const aged = turn % AGING_SHARE === 0 ? AGED[(turn / AGING_SHARE) % AGED.length] : undefined;
-    for (const priority of aged ?? PRIORITIES) {
+    for (const priority of (aged ?? PRIORITIES).filter((each) => !this.#levels[each].isEmpty)) {
       const { free, mayGrow } = this.#room(priority === 'slow' ? 'slow' : 'regular');
       if (free < 0 || (priority === 'low' && !mayGrow((each) => each.priority === 'low'))) continue;
       const key = this.#levels[priority].take((group) => group === '' || mayGrow((each) => each.group === group));

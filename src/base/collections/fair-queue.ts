@@ -8,6 +8,10 @@ export class FairQueue {
   /** In the order of their turns. */
   readonly #groups = new Map<string, Group>();
 
+  get isEmpty(): boolean {
+    return this.#groups.size === 0;
+  }
+
   /** `goesOn`: the key's work has begun, and should end before others of its group begin. */
   add(key: string, group: string, goesOn = false): void {
     const keys = this.#groups.get(group) ?? { going: new Set(), beginning: new Set() };
