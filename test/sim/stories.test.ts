@@ -57,6 +57,19 @@ test('A cluster that somebody renames is not taken over by an object that waits 
   expect(await playStory({ seed: 91_665, steps } as Story)).toMatchObject({ problem: undefined });
 });
 
+test('A look that goes on while its DatabaseSpace is deleted takes over no cluster that another object has', async () => {
+  const wanting = { clusterID: 'orders', adoptionPolicy: 'MustExist' };
+  const look = { annotations: { 'mooring.dev/reconcile-at': '3' } };
+  const steps = [
+    { afterMs: 0, do: 'create', of: 'databasespaces', name: 'alias', spec: {} },
+    { afterMs: 3_000, do: 'create', of: 'databaseclusters', name: 'orders', spec: {} },
+    { afterMs: 0, do: 'create', of: 'databaseclusters', name: 'billing', spec: wanting },
+    { afterMs: 180_000, do: 'annotate', of: 'databaseclusters', name: 'billing', ...look },
+    { afterMs: 6, do: 'delete', of: 'databasespaces', name: 'production' },
+  ];
+  expect(await playStory({ seed: 207_861, steps } as Story)).toMatchObject({ problem: undefined });
+});
+
 test('A Secret may have a password that its server accepted while it was already being destroyed', async () => {
   const rotate = { annotations: { 'mooring.dev/rotate-at': '3' } };
   const steps = [

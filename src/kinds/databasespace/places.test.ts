@@ -19,6 +19,15 @@ test('SpacePlaces knows all DatabaseSpaces that name one place, whatever their t
   expect(isWhere(places, 'd/four')).toEqual([undefined, []]);
 });
 
+test('SpacePlaces still knows of a place what a DatabaseSpace that is gone named', () => {
+  const places = new SpacePlaces();
+  for (const key of ['a/one', 'b/two']) places.changed(key, named({}));
+  const place = places.get('a/one');
+  for (const key of ['a/one', 'b/two']) places.changed(key, undefined);
+  if (place !== undefined) places.recorded('c/three', place, 1);
+  expect([[...places.same('a/one')], [...places.same('a/one', place)]]).toEqual([[], ['a/one', 'c/three']]);
+});
+
 test('SpacePlaces follows the specs, and keeps what stays as it is', () => {
   const places = new SpacePlaces();
   for (const key of ['a/one', 'b/two']) places.changed(key, named({}));

@@ -49,13 +49,12 @@ export class SpacePlaces {
   }
 
   /**
-   * Returns all DatabaseSpaces whose clusters may be in the place that this one names: those that name it, itself included, and those of
-   * clusters that are recorded there.
+   * Returns all DatabaseSpaces whose clusters may be in the place that this one names, or named when a look began: itself, those that name
+   * it, and those of clusters that are recorded there.
    */
-  same(space: ObjectKey): Iterable<ObjectKey> {
-    const place = this.#places.get(space);
+  same(space: ObjectKey, place = this.#places.get(space)): Iterable<ObjectKey> {
     if (place === undefined) return [];
-    return new Set([...this.at(place), ...(this.#recorded.get(placeInFull(place))?.keys() ?? [])]);
+    return new Set([space, ...this.at(place), ...(this.#recorded.get(placeInFull(place))?.keys() ?? [])]);
   }
 
   /** Returns all DatabaseSpaces that name the place. */

@@ -13,7 +13,7 @@ const former = { clusterID: 'orders', createdAt: CREATED_AT };
 function withOther(
   metadata: Partial<KubeObject['metadata']>,
   spec: object,
-  status: Pick<ClusterSubject['status'], 'createdAt' | 'former'>,
+  status: Pick<ClusterSubject['status'], 'createdAt' | 'former' | 'place'>,
   through: { readonly space: string; readonly ready?: string } = { space: 'shop/production' },
   poller: { readonly lists?: number; readonly shown?: string } = {},
 ): (subject: ClusterSubject) => Parameters<typeof firstClaimant>[0] {
@@ -68,6 +68,22 @@ it.each<[string, ClusterBuilder, string, string | undefined]>([
   const lookOf = withOther({ creationTimestamp: '2026-11-20T08:00:00Z' }, {}, renaming);
   const cluster = { id: 'orders', createdAt: Date.parse(createdAt) } as Cluster;
   expect(firstClaimant(lookOf(given.subject), 'orders', cluster)).toBe(first);
+});
+
+it('A cluster that another object has stays its own while a look goes on whose DatabaseSpace is gone by now', () => {
+  const lookOf = withOther({}, {}, { createdAt: CREATED_AT, place: PLACE });
+  const look = lookOf(aCluster().subject);
+  const asked: unknown[] = [];
+  const places = {
+    get: () => undefined,
+    same: (space: string, place: unknown) => {
+      asked.push(place);
+      return place === undefined ? [] : [space];
+    },
+  };
+  const cluster = { id: 'orders', createdAt: Date.parse(CREATED_AT) } as Cluster;
+  const world = { ...look.world, places } as unknown as ClusterWorld;
+  expect([firstClaimant({ ...look, world }, 'orders', cluster), asked]).toEqual(['shop/older', [PLACE]]);
 });
 
 const WHOLE = '2026-11-20T09:00:00.000Z';

@@ -37,21 +37,22 @@ function wishesCount(space: ObjectKey, own: ObjectKey, seen: ClusterWorld['space
 }
 
 /**
- * The objects that have the id in the place where the subject's space is now, or want it in a way that counts. What an object has
- * stays its own whatever its spec says, even if that can no longer be read, and whatever became of its DatabaseSpace.
+ * The objects that have the id in this place, or want it in a way that counts. What an object has stays its own whatever its spec says,
+ * even if that can no longer be read, and whatever became of its DatabaseSpace. `here`: where the subject is looked for; by default where
+ * its space is now, which may be gone while a look goes on.
  */
 export function claimantsOf(
   world: ClusterWorld,
   subject: Pick<ClusterSubject, 'metadata' | 'spec'>,
   id: string,
+  here = world.places.get(spaceKeyOf(subject)),
 ): readonly ClusterRecord[] {
   const own = spaceKeyOf(subject);
-  const here = world.places.get(own);
   const isHere = (record: ClusterRecord) => {
     const there = placeOf(world, record);
     return here === undefined || (there !== undefined && isSamePlace(there, here));
   };
-  return [...world.places.same(own)].flatMap((space) =>
+  return [...world.places.same(own, here)].flatMap((space) =>
     claiming(world, world.claimants(space, id)).filter(
       (record) => isHere(record) && (mayExist(record) || wishesCount(space, own, world.space)),
     ),
@@ -71,8 +72,8 @@ type Looking = Pick<Work, 'world' | 'subject'> & {
  * object that has just renamed it, or for which somebody else has, whose status does not say so yet.
  */
 export function firstClaimant(work: Looking, id: string, cluster: Cluster | undefined): ObjectKey | undefined {
-  const { world, subject } = work;
-  const having = claimantsOf(world, subject, id).filter((claimant) => currentID(claimant) === id);
+  const { world, subject, connection } = work;
+  const having = claimantsOf(world, subject, id, connection.place).filter((claimant) => currentID(claimant) === id);
   const others = cluster === undefined ? having : [...having, ...knowingOtherwise(work, cluster)];
   return comesBefore(subject, others, holdOf);
 }

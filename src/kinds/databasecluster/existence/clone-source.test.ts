@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aCluster, aSpace, type ClusterBuilder } from '../../../../test/support/builders.ts';
+import { aCluster, aSpace, type ClusterBuilder, PLACE } from '../../../../test/support/builders.ts';
 import { kindBench } from '../../../../test/support/kind-bench.ts';
 import { FOREIGN, listAgain, observe } from '../../../../test/support/observed-cluster.ts';
 import { placesOf } from '../../../../test/support/places.ts';
@@ -273,7 +273,10 @@ describe('observeCluster() looks for the source of a clone and', () => {
 
   describe('by its id, if the DatabaseCluster that has it is in another namespace,', () => {
     const byID = aCluster().with({ cloneFrom: { clusterID: 'source' } });
-    const theirs = async (change: (source: ClusterBuilder) => ClusterBuilder = (source) => source) => {
+    const theirs = async (
+      change: (source: ClusterBuilder) => ClusterBuilder = (source) => source,
+      given: Parameters<typeof observe>[2] = {},
+    ) => {
       const { bench, known } = await withSource(change);
       const source = known.cluster();
       const elsewhere = {
@@ -282,7 +285,8 @@ describe('observeCluster() looks for the source of a clone and', () => {
         spec: { ...source.spec, spaceRef: { ...source.spec.spaceRef, namespace: 'shop' } },
       };
       const namespaceLabels = async () => ({ team: 'shop' });
-      return observe(bench, byID, { cluster: () => elsewhere, claimants: () => ['bank/vault'], namespaceLabels });
+      const claimants = () => ['bank/vault'];
+      return observe(bench, byID, { cluster: () => elsewhere, claimants, namespaceLabels, ...given });
     };
 
     it('takes it only if that DatabaseCluster admits this namespace', async () => {
@@ -295,6 +299,18 @@ describe('observeCluster() looks for the source of a clone and', () => {
       const allowedNamespaces = { from: 'Selector', selector: { matchLabels: { team: 'bank' } } } as const;
       const message = expect.stringContaining("have it labelled as that one's allowedNamespaces asks");
       expect(await theirs((source) => source.with({ allowedNamespaces }))).toMatchObject({ cloneSource: { message } });
+    });
+
+    it('does not take it either if the DatabaseSpace is deleted while it looks', async () => {
+      const places = placesOf({ 'shop/production': aSpace().subject.spec });
+      const get = places.get.bind(places);
+      places.get = (space) => {
+        const place = get(space);
+        places.changed(space, undefined);
+        return place;
+      };
+      const seen = await theirs((source) => source.withStatus({ place: PLACE }), { places });
+      expect(seen).toMatchObject({ cloneSource: { is: 'unusable', reason: 'ClusterNotAllowed' } });
     });
 
     it('does not take it if that DatabaseCluster may just have deployed it, and does not admit this namespace', async () => {

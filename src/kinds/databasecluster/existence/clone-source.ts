@@ -10,7 +10,7 @@ import { isWaitedFor } from '../login/clones.ts';
 import type { ClusterSubject, SpaceSeen } from '../observation.ts';
 import { type ClusterRecord, clusterRecordOf } from '../record.ts';
 import { CLONE_OF_ITSELF } from '../rules.ts';
-import type { LocalWork, Work } from '../work.ts';
+import type { Work } from '../work.ts';
 import type { ClusterWorld } from '../world.ts';
 import { claimantsOf } from './claimants.ts';
 import { circleOf } from './clone-circle.ts';
@@ -55,7 +55,7 @@ async function sourceByID(work: Work, id: string): Promise<CloneSource> {
     const message = `Cluster "${id}" in ${placeName(place)}, which is to be cloned, is that of a DatabaseCluster that does not admit namespace "${subject.metadata.namespace}": delete this object, or ${remedy}`;
     return { is: 'unusable', reason: 'ClusterNotAllowed', message };
   }
-  const own = ownerWithLogin(world, subject, cluster);
+  const own = ownerWithLogin(work, cluster);
   const message = own && untilLoginStays(world, subject, own, cluster);
   if (message !== undefined) return { is: 'waiting', message };
   return sourceIn(subject, cluster);
@@ -127,10 +127,10 @@ function untilLoginStays(
  * The DatabaseCluster in the same namespace whose cluster is to be cloned by its id, if the clone is to be signed in to with what is in its
  * Secret. Any other login that the clone is given is one that the source had before, if it has one of ours soon.
  */
-function ownerWithLogin(world: ClusterWorld, subject: ClusterSubject, cluster: Cluster): ClusterRecord | undefined {
+function ownerWithLogin({ world, subject, connection }: Work, cluster: Cluster): ClusterRecord | undefined {
   const { metadata, spec } = subject;
   const secretName = spec.adminCredentials?.existingSecretRef?.name;
-  return claimantsOf(world, subject, cluster.id).find(
+  return claimantsOf(world, subject, cluster.id, connection.place).find(
     (record) =>
       record.metadata.namespace === metadata.namespace &&
       adminSecretName(record) === secretName &&
@@ -148,9 +148,10 @@ function isReady({ status }: Cluster): boolean {
  * Returns the DatabaseCluster of the cluster that does not admit the subject's namespace. A clone has all the data, so only namespaces
  * that are admitted may make one.
  */
-async function findKeeper({ world, subject, signal }: LocalWork, cluster: Cluster): Promise<ClusterRecord | undefined> {
+async function findKeeper(work: Work, cluster: Cluster): Promise<ClusterRecord | undefined> {
+  const { world, subject, connection, signal } = work;
   const { namespace: own = '' } = subject.metadata;
-  for (const record of claimantsOf(world, subject, cluster.id)) {
+  for (const record of claimantsOf(world, subject, cluster.id, connection.place)) {
     const { metadata, spec, status } = record;
     const isTheirs = status.createdAt === undefined ? mayExist(record) : isSame(record, cluster);
     if (metadata.namespace === own || currentID(record) !== cluster.id || !isTheirs) continue;

@@ -74,12 +74,11 @@ function formerElsewhere(work: Work): readonly string[] {
 
 /** The clusters that the time of its creation does not tell from the one that was there, under whichever id. */
 function maybeIt(
-  { world, subject, connection: { poller } }: Work,
+  work: Work,
   was: { readonly clusterID: string; readonly createdAt: string | undefined },
 ): readonly Cluster[] {
-  return [...poller.clusters()].filter(
-    (cluster) => maybeSame(poller, was, cluster) && !isAnothers(world, subject, cluster),
-  );
+  const { poller } = work.connection;
+  return [...poller.clusters()].filter((cluster) => maybeSame(poller, was, cluster) && !isAnothers(work, cluster));
 }
 
 /** Whether the cluster has the recorded properties that never change after it was created. */
@@ -90,12 +89,12 @@ function hasFixedPropertiesOf({ observed = {} }: ClusterSubject['status'], clust
 }
 
 /** Whether another object has recorded it as its own. */
-function isAnothers(world: ClusterWorld, subject: ClusterSubject, cluster: Cluster): boolean {
+function isAnothers({ world, subject, connection }: Work, cluster: Cluster): boolean {
   const records = ({ metadata, status }: ClusterRecord) =>
     metadata.uid !== subject.metadata.uid &&
     status.clusterID === cluster.id &&
     status.createdAt === createdAtOf(cluster);
-  return claimantsOf(world, subject, cluster.id).some(records);
+  return claimantsOf(world, subject, cluster.id, connection.place).some(records);
 }
 
 /**

@@ -78,7 +78,7 @@ function ownerOfLogin(
   connection: SpaceConnection,
 ): SecretHolder | undefined {
   const id = shownID(secret, connection);
-  const owner =
-    id === undefined ? undefined : claimantsOf(world, subject, id).find((record) => holdsOwnLogin(record, secret));
+  const others = id === undefined ? [] : claimantsOf(world, subject, id, connection.place);
+  const owner = others.find((record) => holdsOwnLogin(record, secret));
   return owner && { kind: databaseClusterDefinition.kind, name: owner.metadata.name };
 }
