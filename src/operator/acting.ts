@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { Recent } from '../base/collections/recent.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { type Random, uuid } from '../base/random.ts';
@@ -42,6 +43,10 @@ export interface ActingDependencies {
 
 /** Failed attempts to take part follow one another sooner than this, even if a request hangs. */
 const REFUSED_MS = 10_000;
+/** They follow one another every two seconds: a line in this time is enough for each thing that is wrong. */
+const TELL_EVERY_MS = 60_000;
+/** What a broken connection is called goes back and forth between two or three. */
+const REMEMBERED = 10;
 
 /** `lease` undefined: this process acts alone, without one. */
 export function actingUnder(lease: OwnLease | undefined, given: ActingDependencies, informers: Informers): Acting {
@@ -92,10 +97,14 @@ function asReplica({ api: leases, ...lease }: OwnLease, given: ActingDependencie
 /** Logs failed attempts to take part, and knows whether the last one counts still. */
 function attempts(what: string, clock: Clock, log: Log) {
   let last: { readonly atMs: number; readonly message: string } | undefined;
+  const toldMs = new Recent<string, number>(REMEMBERED);
   return {
     failed(error: unknown) {
-      last = { atMs: clock.monotonic(), message: messageOf(error) };
-      log.warn({ err: error }, `${what}: ${last.message}`);
+      const [atMs, message] = [clock.monotonic(), messageOf(error)];
+      last = { atMs, message };
+      if (atMs - (toldMs.peek(message) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS) return;
+      toldMs.set(message, atMs);
+      log.warn({ err: error }, `${what}: ${message}`);
     },
     refused: () => (last !== undefined && clock.monotonic() - last.atMs < REFUSED_MS ? last.message : undefined),
   };

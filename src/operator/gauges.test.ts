@@ -64,6 +64,12 @@ test.each([
   ['that is never replaced', {}, {}, { DatabaseCluster: 0 }],
   ['that cannot be read', { rotateEvery: 'soon' }, {}, { DatabaseCluster: 0 }],
   [
+    'of a cluster that is only observed by now',
+    { adminCredentials: { rotateEvery: '3h' }, managementPolicy: 'Observe' },
+    {},
+    { DatabaseCluster: 0 },
+  ],
+  [
     'of a cluster that is suspended',
     { rotateEvery: '3h' },
     { conditions: [condition('Ready', 'True', 'Suspended')] },

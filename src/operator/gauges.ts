@@ -92,12 +92,14 @@ function passwordDueMs(object: KubeObject): number | undefined {
   return ready?.reason.endsWith('Suspended') ? undefined : rotationDueMs({ status }, rotateEveryOf(object.spec));
 }
 
-/** Returns a cluster's or a user's `rotateEvery`. A value that is no duration is reported as InvalidSpec. */
+/** Returns a cluster's or a user's `rotateEvery`. A value that is no duration is reported as InvalidSpec; what is only observed rotates nothing. */
 function rotateEveryOf(spec: unknown): string | undefined {
-  const { rotateEvery, adminCredentials } = (spec ?? {}) as {
+  const { rotateEvery, adminCredentials, managementPolicy } = (spec ?? {}) as {
     readonly rotateEvery?: string;
     readonly adminCredentials?: { readonly rotateEvery?: string };
+    readonly managementPolicy?: string;
   };
+  if (managementPolicy === 'Observe') return undefined;
   const every = rotateEvery ?? adminCredentials?.rotateEvery;
   return every !== undefined && DURATION_PATTERN.test(every) ? every : undefined;
 }

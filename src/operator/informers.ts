@@ -1,4 +1,5 @@
 import { messageOf } from '../base/errors.ts';
+import { HttpError } from '../base/transport.ts';
 import { DATABASES } from '../kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
@@ -94,11 +95,16 @@ function informer<T extends AnyObject>(
       if (!onWatchFailure(resource.plural, error) || isTold(error)) return;
       log.warn(
         { resource: resource.plural, namespace, retryInMs: Math.round(retryInMs) },
-        `Cannot watch ${resource.plural}, trying again: ${hint}`,
+        `Cannot watch ${resource.plural}, trying again: ${hint}${meetsAll(error) ? '. The same failure of other kinds is not logged' : ''}`,
       );
     },
   });
   return made;
+}
+
+/** Reports whether all watches meet it: the API server is away, or does not accept the login. */
+function meetsAll(error: unknown): boolean {
+  return error instanceof HttpError ? error.isUnanswered : error instanceof KubeError && error.status === 401;
 }
 
 /** Returns what a person can do about a watch that fails. */
@@ -108,7 +114,7 @@ function hintOf(error: unknown, resource: Resource, namespace: string | undefine
   if (isNotFound(error))
     return `the API server has no resource ${resource.plural}.${resource.group}: install it with mooring crds | kubectl apply --server-side -f -`;
   if (error.status === 401)
-    return `the API server does not accept this operator's login (401): its token is wrong or has expired, so give it a new one. The same failure of other kinds is not logged`;
+    return `the API server does not accept this operator's login (401): its token is wrong or has expired, so give it a new one`;
   if (error.status === 403) {
     const otherwise = resource === SECRETS ? ', or start it with --secrets=get' : '';
     const role =

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { HttpError } from '../base/transport.ts';
 import { KubeError } from '../kube/api.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { virtualClock } from '../sandbox/virtual-clock.ts';
@@ -8,11 +9,12 @@ import { RefusedLogin } from './refused-login.ts';
 
 const HOUR_MS = 3_600_000;
 
+const refusal = (status: number) => new KubeError('Refused', { status });
+
 /** Runs everything that the operator watches on an API server that refuses each watch and list. Returns the log. */
-async function refused(status: number) {
+async function refused(error: Error) {
   const clock = virtualClock();
   const random = createSeededRandom(1);
-  const error = new KubeError('Refused', { status });
   const api = new FakeKube({ now: clock.now, random });
   const refuse = () => Promise.reject(error);
   Object.assign(api, { list: refuse, watch: () => ({ [Symbol.asyncIterator]: () => ({ next: refuse }) }) });
@@ -31,7 +33,7 @@ async function refused(status: number) {
 }
 
 test('An operator that the API server does not let in says so once a minute, not for each kind', async () => {
-  const { logged, problem } = await refused(401);
+  const { logged, problem } = await refused(refusal(401));
   expect(logged[0]?.message).toMatch(/does not accept this operator's login \(401\).*give it a new one/);
   const pauses = logged.slice(1).map(({ at }, index) => at - (logged[index]?.at ?? 0));
   expect(Math.min(...pauses)).toBeGreaterThanOrEqual(60_000);
@@ -40,7 +42,16 @@ test('An operator that the API server does not let in says so once a minute, not
 });
 
 test('An operator that may not watch any kind says so for each', async () => {
-  const { logged, problem } = await refused(403);
+  const { logged, problem } = await refused(refusal(403));
   expect(new Set(logged.map(({ message }) => /Cannot watch (\w+)/.exec(message)?.[1])).size).toBe(6);
+  expect(problem).toBeUndefined();
+});
+
+test('An operator that no API server answers says so once a minute, not for each kind', async () => {
+  const { logged, problem } = await refused(new HttpError('unreachable', 'connect ECONNREFUSED'));
+  expect(logged[0]?.message).toMatch(/ECONNREFUSED. The same failure of other kinds is not logged$/);
+  expect(logged.length).toBeGreaterThan(30);
+  expect(logged.length).toBeLessThanOrEqual(61);
+  // It comes back by itself.
   expect(problem).toBeUndefined();
 });

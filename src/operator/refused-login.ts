@@ -1,11 +1,12 @@
 import type { Clock } from '../base/clock.ts';
+import { HttpError } from '../base/transport.ts';
 import { KubeError } from '../kube/api.ts';
 
 /** Watches end at different times: for this long, only some of them may have met it. */
 const LASTING_MS = 120_000;
 /** A refused watch is tried again within half a minute: one not refused again for this long was answered. */
 const FORGOTTEN_MS = 60_000;
-/** Each collection meets it again and again: one line in this time is enough for all. */
+/** Each collection meets it again and again, as it does an API server that is away: one line in this time is enough for all. */
 const TELL_EVERY_MS = 60_000;
 
 /**
@@ -16,7 +17,8 @@ export class RefusedLogin {
   readonly #clock: Clock;
   /** By collection: since when each attempt was answered 401, and when the last one was; monotonic clock. */
   readonly #refused = new Map<string, { readonly sinceMs: number; readonly lastMs: number }>();
-  #toldMs = Number.NEGATIVE_INFINITY;
+  /** When it was last logged, and when that nobody answers. */
+  readonly #toldMs = new Map<'refused' | 'unanswered', number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -24,11 +26,17 @@ export class RefusedLogin {
 
   /** A list or watch of the collection failed. Reports whether to log that: not if the same just happened to another collection. */
   failed(plural: string, error: unknown): boolean {
+    if (error instanceof HttpError && error.isUnanswered) return this.#isNews('unanswered');
     if (!(error instanceof KubeError && error.status === 401)) return true;
     const lastMs = this.#clock.monotonic();
     this.#refused.set(plural, { sinceMs: this.#goingOn(plural)?.sinceMs ?? lastMs, lastMs });
-    if (lastMs - this.#toldMs < TELL_EVERY_MS) return false;
-    this.#toldMs = lastMs;
+    return this.#isNews('refused');
+  }
+
+  #isNews(what: 'refused' | 'unanswered'): boolean {
+    const now = this.#clock.monotonic();
+    if (now - (this.#toldMs.get(what) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS) return false;
+    this.#toldMs.set(what, now);
     return true;
   }
 

@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createMetrics } from '../../src/operator/metrics.ts';
 import { promtool } from '../../tools/prometheus/prometheus.ts';
@@ -29,6 +32,34 @@ describe('the dashboard', { timeout: BUILD_MS }, () => {
     });
     expect(code, stdout + stderr).toBe(0);
   });
+
+  test('shows a space that the process before listed, and none that is gone', async () => {
+    const [shown] = queries().filter(({ panel }) => panel.endsWith('Time since a space was listed'));
+    const labels = (instance: string, name: string) => `{job="m", instance="${instance}", name="${name}"}`;
+    const listed = (name: string) => `mooring_space_last_observed_timestamp_seconds${labels('a', name)}`;
+    const interval = (name: string) => `mooring_space_poll_interval_seconds${labels('b', name)}`;
+    const test = {
+      interval: '1m',
+      input_series: [
+        { series: listed('production'), values: '0+60x10 stale' },
+        { series: listed('gone'), values: '0+60x10 stale' },
+        { series: interval('production'), values: '_x12 60x48' },
+      ],
+      promql_expr_test: [
+        {
+          expr: shown?.expr,
+          eval_time: '40m',
+          exp_samples: [{ labels: '{job="m", name="production"}', value: 30 * 60 }],
+        },
+      ],
+    };
+    const folder = mkdtempSync(join(tmpdir(), 'dashboard-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'cases.yaml');
+    writeFileSync(file, JSON.stringify({ rule_files: [], evaluation_interval: '1m', tests: [test] }));
+    const { code, stdout, stderr } = await promtool(['test', 'rules', file], { log: console.log });
+    expect(code, stdout + stderr).toBe(0);
+  });
 });
 
 test.each([
@@ -49,8 +80,6 @@ test('The dashboard shows every metric of docs/metrics.md, except those that are
     'workqueue_adds_total',
     'workqueue_work_duration_seconds',
     'workqueue_unfinished_work_seconds',
-    // What an alert is based on.
-    'mooring_space_poll_interval_seconds',
   ]);
 });
 

@@ -109,8 +109,13 @@ function credentials(status: ConditionUpdate['status'], reason: string, message:
   return { type: 'CredentialsValid', status, reason, message };
 }
 
-/** While the cloud cannot be reached, what is known of the tokens stands: those of this very spec, as another may name another cloud. */
+/**
+ * Exchanged tokens may be refused all the same. While the cloud cannot be reached, what is known of the tokens stands: those of this very
+ * spec, as another may name another cloud.
+ */
 function validity(subject: SpaceSubject, observation: CloudSeen): ConditionUpdate {
+  const refusal = refusalOf(subject, observation);
+  if (refusal?.reason === 'CredentialsInvalid') return credentials('False', refusal.reason, refusal.message);
   if (observation.exchanged) return credentials('True', 'TokensExchanged', tokensMessage(observation));
   const known = findStatusCondition(subject.status.conditions, 'CredentialsValid');
   if (known?.status === 'True' && known.observedGeneration === subject.metadata.generation) return known;

@@ -118,6 +118,17 @@ describe('decideSpace()', () => {
     expect(decision.status?.keptSecrets).toEqual(['cloud-admin']);
   });
 
+  it('says that tokens are not valid which are exchanged, and refused by every List', () => {
+    const decision = decideSpace(ready.subject, aSpaceObservation({ listError: apiError('unauthorized', 401) }));
+    expect(conditionOf(decision, 'CredentialsValid')).toMatchObject({
+      status: 'False',
+      reason: 'CredentialsInvalid',
+      message: expect.stringMatching(/Check the client ids and client secrets in /),
+    });
+    const forbidden = decideSpace(ready.subject, aSpaceObservation({ listError: apiError('forbidden', 403) }));
+    expect(conditionOf(forbidden, 'CredentialsValid')?.status).toBe('True');
+  });
+
   it.each<[ApiErrorKind, string, string]>([
     ['notFound', 'False SpaceNotFound', 'Stalled'],
     ['forbidden', 'False AccessDenied', 'Stalled'],
