@@ -240,11 +240,14 @@ function findServer({ world, subject, connection }: Work) {
   return cluster === undefined || endpoint === undefined ? undefined : { cluster, endpoint };
 }
 
-export async function promotePassword(work: Work): Promise<ClusterStatusPatch | undefined> {
+export async function promotePassword(work: StepWork): Promise<ClusterStatusPatch | undefined> {
   const { world, subject, connection } = work;
   const { secret, secretName, next } = await readOwnLogins(work);
   if (secret === undefined || next === undefined) return undefined;
   checkWasTried(work, next);
+  // An earlier version, which gave it to the server, did not: if the name were changed again now, nobody would look there.
+  const facts = recordedIn(subject).includes(secretName) ? undefined : await noteMove(work, secretName);
+  if (facts !== undefined && world.memory.mayNote(subject.key, secretName)) return facts;
   const answers = secret.annotations[ROTATION_ANNOTATIONS.answers] ?? world.memory.tries.answeredBy(subject.key, next);
   const rotation = rotated(subject, answers, world.clock.now());
   await world.secrets.patch(subject.metadata.namespace ?? '', secretName, secret, {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aCluster } from '../../../../test/support/builders.ts';
-import { kindBench, runningBench } from '../../../../test/support/kind-bench.ts';
+import { FACTORY, kindBench, runningBench } from '../../../../test/support/kind-bench.ts';
 import { DATABASE_CLUSTERS } from '../resource.ts';
 import { paddedIn, readLogins, untilReplaced } from './known-logins.ts';
 
@@ -129,6 +129,25 @@ describe('observeLogin()', () => {
     await bench.pass();
     expect(bench.calls).toContain('server signIn');
     expect(bench.status().credentials?.factoryVersion).toBe('2');
+    bench.forgetCalls();
+    await bench.pass();
+    expect(bench.calls).toEqual([]);
+  });
+
+  it("records the version with Mooring's own finalizer, so that the next process has nothing to prove", async () => {
+    const bench = await kindBench();
+    const spec = bench.world().space('shop/production')?.spec ?? expect.unreachable();
+    const tokens = [{ level: 'admin', clientID: 'admin-id', clientSecret: 'admin-secret-0123456789' }] as const;
+    const connect = async (version: string) => {
+      const { connections } = bench.world();
+      connections.connect('shop/production', spec, tokens, { ...FACTORY }, version);
+      await connections.get('shop/production')?.poller.refresh();
+    };
+    await connect('2');
+    await bench.until('True Running');
+    expect(bench.status().credentials?.factoryVersion).toBe('2');
+    // What is written there later is no news.
+    await connect('3');
     bench.forgetCalls();
     await bench.pass();
     expect(bench.calls).toEqual([]);

@@ -84,7 +84,7 @@ async function tryLogins(work: Work, endpoint: string, fresh: boolean): Promise<
     login: 'tried',
     secretName,
     secretVersion: known.current === undefined ? undefined : secret?.resourceVersion,
-    factoryVersion: connection.factoryVersion,
+    factoryVersion: connection.factoryVersion(),
     next: nextIs,
     isAwaited,
     isJustSet,
@@ -169,7 +169,7 @@ function isAsVerified({ world, subject, connection }: Work, endpoint: string): b
     ['Available', 'CredentialsSecured'].every((type) => isStatusConditionTrue(conditions, type)) &&
     credentials.endpoint === endpoint &&
     credentials.secretName === secretName &&
-    credentials.factoryVersion === connection.factoryVersion &&
+    credentials.factoryVersion === connection.factoryVersion() &&
     credentials.secretResourceVersion === world.secrets.version(subject.metadata.namespace ?? '', secretName)
   );
 }

@@ -48,6 +48,14 @@ describe('Of several Secrets that the login was moving to', () => {
     return bench;
   }
 
+  /** Such a version recorded neither in the status nor in a Secret where else the login may be. */
+  async function writtenByEarlierVersion({ kube }: KindBench): Promise<void> {
+    const status = { unverifiedSecretName: null };
+    await kube.patch(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' }, { status }, { subresource: 'status' });
+    const metadata = { annotations: { 'mooring.dev/moved-to': null } };
+    await kube.patch(SECRETS, { namespace: 'shop', name: 'orders-admin' }, { metadata });
+  }
+
   it.each(['the same', 'a new'])(
     'the one in between stays as long as it may get the login, and goes then: %s process',
     async (process) => {
@@ -161,6 +169,21 @@ describe('Of several Secrets that the login was moving to', () => {
       await expectOnly(bench, name);
     },
   );
+
+  it('one that an earlier version gave the login, without recording it, is found if the name is changed once more', async () => {
+    const bench = await runningBench();
+    await rename(bench, 'second');
+    while (!bench.calls.includes('server updateUser')) await bench.pass();
+    await writtenByEarlierVersion(bench);
+    await bench.restart();
+    while (bench.secret('second')?.['nextPassword'] !== undefined) await bench.pass();
+    expect(bench.status().credentials?.secretName).toBe('orders-admin');
+    await rename(bench, 'third');
+    await bench.restart();
+    await bench.until('True Running');
+    await landed(bench);
+    await expectOnly(bench, 'third');
+  });
 
   it('all go with the cluster', async () => {
     const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });

@@ -33,7 +33,7 @@ export interface SpaceConnection {
   /** The login that every new cluster comes with. */
   readonly factoryLogin: Login;
   /** Changes with the factory login, and reveals nothing about it. */
-  readonly factoryVersion: string;
+  factoryVersion(): string;
   readonly place: Place;
   readonly verifyIntervalMs: number;
   /** Since when Lists have failed, in wall-clock milliseconds; undefined: the last one succeeded. */

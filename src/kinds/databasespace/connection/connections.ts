@@ -20,7 +20,16 @@ import { refusalOfURL } from './url-policy.ts';
 interface Entry {
   readonly digest: string;
   readonly spec: DatabaseSpaceSpec;
+  readonly factory: Factory;
   readonly connection: SpaceConnection;
+}
+
+/** The factory login, and the version of its Secret that statuses record. */
+interface Factory {
+  readonly login: Login;
+  version: string;
+  /** Whether a status may record the version: from then on it stays while the login does. */
+  isUsed: boolean;
 }
 
 /** Of clusters without servers, or whose servers are being started. */
@@ -49,7 +58,7 @@ export class SpaceConnections {
 
   /**
    * Connects the space as its spec says; what is shared and unchanged goes on. `factoryVersion`: that of the Secret with the factory
-   * login; while the login stays the same, the first version counts. Returns whether this is another connection than before. Throws
+   * login; while the login stays the same, the version that was used first counts. Returns whether this is another connection than before. Throws
    * TerminalError if a URL is not allowed, or caBundle is none.
    */
   connect(
@@ -74,15 +83,14 @@ export class SpaceConnections {
     shared.users.set(space, parseDuration(spec.pollInterval));
     shared.poller.intervalMs = Math.min(...shared.users.values());
     const known = before?.connection;
-    const isSameLogin = known !== undefined && isDeepStrictEqual(known.factoryLogin, factoryLogin);
-    const factory = { factoryLogin, factoryVersion: isSameLogin ? known.factoryVersion : factoryVersion };
-    const connection = connectionOf(spec, shared, factory, this.#options, this.#sent);
-    this.#entries.set(space, { digest, spec, connection });
+    const isSameLogin = before !== undefined && isDeepStrictEqual(before.factory.login, factoryLogin);
+    const factory = isSameLogin ? before.factory : { login: factoryLogin, version: factoryVersion, isUsed: false };
+    // Mooring's own finalizer makes another version before the first cluster is there: the next process shall find that one recorded.
+    if (!factory.isUsed) factory.version = factoryVersion;
+    const connection = connectionOf(spec, shared, usable(factory), this.#options, this.#sent);
+    this.#entries.set(space, { digest, spec, factory, connection });
     if (known?.verifyIntervalMs !== connection.verifyIntervalMs) this.#options.onConnected?.(space);
-    const isSame =
-      before?.digest === digest &&
-      known?.factoryVersion === factory.factoryVersion &&
-      isDeepStrictEqual(before.spec, spec);
+    const isSame = before?.digest === digest && isSameLogin && isDeepStrictEqual(before.spec, spec);
     // A space that is listed already will not be listed for the first time again, and may mean something else by now.
     if (shared.listed && !isSame) this.#options.onListed(space, true);
     return before?.digest !== digest;
@@ -189,6 +197,16 @@ export class SpaceConnections {
     const alike = [...this.#shared.values()].filter((shared) => shared.baseURL === baseURL && shared.ca === ca);
     return alike.map(({ client }) => client);
   }
+}
+
+function usable(factory: Factory): Pick<SpaceConnection, 'factoryLogin' | 'factoryVersion'> {
+  return {
+    factoryLogin: factory.login,
+    factoryVersion() {
+      factory.isUsed = true;
+      return factory.version;
+    },
+  };
 }
 
 /**
