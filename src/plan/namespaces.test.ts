@@ -52,6 +52,20 @@ it('a namespace that may not be read is assumed to be selected', async () => {
   ]);
 });
 
+it('of several documents about one namespace the last counts, as for kubectl', async () => {
+  const world = await aWorld(SELECTING);
+  const { objects } = await world.input(SELECTING);
+  await world.end();
+  const labelled = (team: string) => ({
+    where: 'a.yaml',
+    manifest: { kind: 'Namespace', metadata: { name: 'shop', labels: { team } } },
+  });
+  const api = { get: async () => undefined } as unknown as KubeApi;
+  const documents = [labelled('till'), labelled('shop')];
+  const [shop] = await readNamespaces(api, { documents }, objects, [], signal);
+  expect(shop?.metadata.labels).toEqual({ team: 'shop', 'kubernetes.io/metadata.name': 'shop' });
+});
+
 it('nothing is assumed if an object there says that it is not admitted, or if nothing selects', async () => {
   const { labels, notes } = await assumed(SELECTING, 'ClusterNotAllowed');
   expect(matches(selector, labels)).toBe(false);

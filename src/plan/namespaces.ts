@@ -32,7 +32,7 @@ export async function readNamespaces(
   const found: AnyObject[] = [];
   const selectors = selectorsOf(objects);
   for (const name of new Set(objects.map(({ key }) => splitKey(key).namespace))) {
-    const written = documents.find(
+    const written = documents.findLast(
       ({ manifest: { kind, metadata } }) => kind === NAMESPACES.kind && metadata.name === name,
     );
     const answer = await unlessForbidden(api.get(NAMESPACES, { name }, signal));
