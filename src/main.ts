@@ -1,7 +1,7 @@
 import { didYouMean } from './base/nearest.ts';
 import type { Command } from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
-import { commandFirst } from './plugin/command-line/arguments.ts';
+import { commandFirst, insteadOf } from './plugin/command-line/arguments.ts';
 import { UNREAD } from './plugin/command-line/exit-code.ts';
 import { VERSION } from './version.ts';
 
@@ -54,9 +54,11 @@ async function main(): Promise<number> {
   return lost ?? code;
 }
 
-function noCommand(name: string): string {
+function noCommand(word: string): string {
+  // The value of a flag may be a token.
+  const name = word.startsWith('-') ? (word.split('=')[0] ?? '') : word;
   const names = Object.entries(COMMANDS).flatMap(([each, { about }]) => (about === undefined ? [] : [each]));
-  return `There is no command "${name}".${didYouMean(name, names)}\nTry mooring --help.\n`;
+  return `There is no command "${name}".${insteadOf(name) || didYouMean(name, names)}\nTry mooring --help.\n`;
 }
 
 function usage(): string {

@@ -21,7 +21,11 @@ test.each([
     /^127\.0\.0\.1:80 may not be used by this user .* from 1024 up with/,
   ],
   [{ code: 'EADDRNOTAVAIL', address: '192.0.2.1', port: 80 }, /^192\.0\.2\.1:80 is not an address of this machine/],
-  [{ code: 'ENOTFOUND' }, /^it failed$/],
+  [
+    { code: 'ENOTFOUND', hostname: '999.1.1.1' },
+    /^999\.1\.1\.1 is neither an address nor a name .* with --health-address$/,
+  ],
+  [{ code: 'EMFILE' }, /^it failed$/],
 ])('listenErrorMessage(%j)', (fields, told) => {
   expect(listenErrorMessage(Object.assign(new Error('it failed'), fields), '--health-address')).toMatch(told);
 });

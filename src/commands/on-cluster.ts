@@ -130,6 +130,7 @@ async function connected(
     context: given('context'),
     impersonation,
     tell,
+    signal: io.signal,
   });
   const transport = createUndiciTransport({ ...connection.tls, connections: CONNECTIONS });
   try {

@@ -96,9 +96,9 @@ export const plan = onCluster({
     }
     const given = { namespace, documents, objects: read.objects, policy: policyOf(told, read.objects) };
     const { listed, notes } = await withOutside({ api, io }, (outside) => askClouds(outside, given, io.signal));
-    const planned = await makePlan({ ...read, listed, told }, systemClock);
+    const planned = await makePlan({ ...read, listed, told }, systemClock, io.signal);
     const asked = isDeletion ? named : new Set(namesIn(documents, namespace));
-    const without = async () => makePlan({ ...(await read.asTheyAre()), listed, told }, systemClock);
+    const without = async () => makePlan({ ...(await read.asTheyAre()), listed, told }, systemClock, io.signal);
     const isChange = isDeletion || paths.length > 0;
     const whole = isChange ? await markDue(planned, asked, without) : planned;
     const shown = isDeletion || named.size === 0 ? whole : limited(whole, (name) => named.has(name));

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { aWorld, SPACE } from '../../test/support/planned-world.ts';
+import { aWorld, ON_ORDERS, SPACE } from '../../test/support/planned-world.ts';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
+import type { Cluster } from '../cloud/schema.ts';
 import { makePlan } from './plan.ts';
 
 it.each(['alias', 'zz-alias'])(
@@ -20,3 +21,24 @@ it.each(['alias', 'zz-alias'])(
     await world.end();
   },
 );
+
+it.each(['db.example.com:443', 'DB.example.com:8000'])(
+  'A server at %s is the one that requests go to, which leave out the usual port and upper case',
+  async (address) => {
+    const specs = { 'DatabaseCluster orders': CLUSTER_SPEC, 'DatabaseUser app': ON_ORDERS };
+    const world = await aWorld(specs);
+    const input = await world.input(specs);
+    const listed = new Map([...input.listed].map(([space, clusters]) => [space, clusters.map(at(address))]));
+    const { outcomes } = await makePlan({ ...input, listed }, world.clock);
+    expect(outcomes.map(({ name, end }) => `${name} ${end?.ready}`)).toEqual([
+      'DatabaseSpace shop/production True',
+      'DatabaseCluster shop/orders True',
+      'DatabaseUser shop/app True',
+    ]);
+    await world.end();
+  },
+);
+
+function at(address: string): (cluster: Cluster) => Cluster {
+  return (cluster) => ({ ...cluster, servers: [{ address, status: 'running' }] });
+}

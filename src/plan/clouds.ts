@@ -323,9 +323,9 @@ function routed(simulators: readonly (readonly [string, Simulator])[], spaces: r
     for (const { baseURL, simulator, addresses } of clouds) {
       if (href.startsWith(`${baseURL}/`))
         return simulator.transport({ ...request, url: simulator.baseURL + href.slice(baseURL.length) });
-      const server = beginningsOf(request.url).find((url) => addresses.has(url));
+      const server = beginningsOf(href).find((url) => addresses.has(url));
       if (server !== undefined) {
-        const url = `https://${addresses.get(server)}${request.url.slice(server.length)}`;
+        const url = `https://${addresses.get(server)}${href.slice(server.length)}`;
         return simulator.transport({ ...request, url });
       }
     }
@@ -357,8 +357,10 @@ export function cloudOf({ spec }: PlannedSpace): string {
   return placeOf(spec).baseURL;
 }
 
+/** As requests to it begin: without a port that is the usual one, for example. */
 function serverURL(template: string, address: string): string {
   const colon = address.lastIndexOf(':');
   const [host, port] = colon < 0 ? [address, '443'] : [address.slice(0, colon), address.slice(colon + 1)];
-  return template.replaceAll('{host}', host).replaceAll('{port}', port).replace(/\/$/, '');
+  const url = template.replaceAll('{host}', host).replaceAll('{port}', port);
+  return (URL.parse(url)?.href ?? url).replace(/\/+$/, '');
 }

@@ -41,6 +41,15 @@ describe('makePlan()', () => {
     await world.end();
   });
 
+  it('ends when it is interrupted: a plan of thousands of objects takes a while', async () => {
+    const specs = { 'DatabaseCluster orders': CLUSTER_SPEC };
+    const world = await aWorld({});
+    const interrupt = new AbortController();
+    setImmediate(() => interrupt.abort());
+    await expect(makePlan(await world.input(specs), world.clock, interrupt.signal)).rejects.toThrow('aborted');
+    await world.end();
+  });
+
   it('treats a cloud as one, however the spaces spell its address', async () => {
     const specs = {
       'DatabaseSpace again': { ...SPACE, baseURL: 'https://cloud.simulator.test/' },

@@ -54,9 +54,10 @@ const TICK_MS = 1_000;
 
 /**
  * Finds the steps that the operator would take by letting it take them: the operator itself runs on copies of the objects and
- * of their clouds, in virtual time, until nothing more happens. Nothing outside is read or changed.
+ * of their clouds, in virtual time, until nothing more happens. Nothing outside is read or changed. Rejects if `signal` aborts,
+ * as thousands of objects with work to do take minutes.
  */
-export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Promise<Plan> {
+export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>, signal?: AbortSignal): Promise<Plan> {
   const time = virtualClock(clock.now());
   const random = createSeededRandom(1);
   const kube = new FakeKube({ now: time.now, random, statusDefaults: STATUS_DEFAULTS });
@@ -88,7 +89,10 @@ export async function makePlan(input: PlanInput, clock: Pick<Clock, 'now'>): Pro
   });
   const stop = new AbortController();
   const running = operator.run(stop.signal);
-  while (time.monotonic() - changedAt < QUIET_MS && time.monotonic() < LIMIT_MS) await time.advance(TICK_MS);
+  while (time.monotonic() - changedAt < QUIET_MS && time.monotonic() < LIMIT_MS) {
+    await time.advance(TICK_MS, signal);
+    signal?.throwIfAborted();
+  }
   stop.abort();
   await time.runUntil(() => time.timers() === 0, 'the copy has stopped').catch(() => {});
   await running;

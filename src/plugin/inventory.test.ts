@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
 import { definitions } from '../kinds/definitions.ts';
 import { type AnyObject, type KubeApi, KubeError, type Resource } from '../kube/api.ts';
 import { FakeKube } from '../sandbox/fake-kube.ts';
 import { createSeededRandom } from '../simulator/seeded-random.ts';
-import { loadInventory } from './inventory.ts';
+import { loadInventory, namesIn } from './inventory.ts';
 import { nameOf } from './item.ts';
 import { resourceOf } from './kinds.ts';
 
@@ -82,4 +83,12 @@ describe('loadInventory()', () => {
     const { api } = counting(kube(), () => true);
     await expect(loadInventory(api, 'shop', signal)).rejects.toThrow('cannot list databasespaces');
   });
+});
+
+test('namesIn() names all, however many there are: completion has no others', async () => {
+  const server = kube();
+  for (let index = 0; index < 600; index++) await put(server, 'DatabaseUser', 'shop', `app-${index}`);
+  const { api, calls } = counting(server);
+  expect(await namesIn(api, databaseUserDefinition, 'shop', signal)).toHaveLength(600);
+  expect(calls).toHaveLength(2);
 });

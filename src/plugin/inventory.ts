@@ -101,8 +101,8 @@ export async function notThereText(
 }
 
 /**
- * The names in the namespace, up to some number, to suggest some of them; empty if they may not be listed. Throws KubeError 404 if the
- * API server does not serve the kind, as that is then why a name does not exist.
+ * The names in the namespace, to suggest some of them; empty if they may not be listed. Throws KubeError 404 if the API server does not
+ * serve the kind, as that is then why a name does not exist.
  */
 export async function namesIn(
   api: KubeApi,
@@ -111,15 +111,13 @@ export async function namesIn(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   try {
-    const { items } = await api.list(resourceOf(definition), { namespace, limit: MANY }, signal);
-    return items.map(({ metadata }) => metadata.name);
+    const objects = await listAllPages(api, resourceOf(definition), { namespace, metadataOnly: true }, signal);
+    return objects.map(({ metadata }) => metadata.name);
   } catch (error) {
     if (error instanceof KubeError && !isNotFound(error)) return [];
     throw error;
   }
 }
-
-const MANY = 200;
 
 /** An API server answers the same for a missing object as for a missing kind; this tells them apart. */
 async function mustBeServed(

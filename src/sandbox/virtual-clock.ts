@@ -3,8 +3,8 @@ import { Heap } from '../base/collections/heap.ts';
 
 /** Time that moves only when told to, and lets everything that follows from one moment happen before the next. */
 export interface VirtualClock extends Clock {
-  /** Moves time by `ms`: timers run in order, and between two of them everything that waits for nothing else. */
-  advance(ms: number): Promise<void>;
+  /** Moves time by `ms`: timers run in order, and between two of them everything that waits for nothing else. Ends early if `signal` aborts. */
+  advance(ms: number, signal?: AbortSignal): Promise<void>;
   /** Moves time from timer to timer until `done`; throws after `limitMs`, naming what it waited for. */
   runUntil(done: () => boolean, what: string, limitMs?: number): Promise<void>;
   /** Lets everything happen that waits for no timer. */
@@ -51,9 +51,10 @@ export function virtualClock(startMs = 1_700_000_000_000): VirtualClock {
         timer.waits = false;
       };
     },
-    advance: async (ms) => {
+    advance: async (ms, signal) => {
       const end = elapsed + ms;
-      while (await stepTo(end));
+      while (!signal?.aborted && (await stepTo(end)));
+      if (signal?.aborted) return;
       elapsed = end;
       await settle();
     },

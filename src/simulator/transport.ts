@@ -24,7 +24,7 @@ export function createTransport(handle: Handle, clock: Clock): HttpTransport {
     try {
       const outcome = await handle(
         {
-          authority: url.host,
+          authority: authorityOf(request.url),
           method: request.method,
           path: url.pathname + url.search,
           headers: { ...request.headers, host: url.host },
@@ -38,6 +38,11 @@ export function createTransport(handle: Handle, clock: Clock): HttpTransport {
       request.signal?.removeEventListener('abort', abort);
     }
   };
+}
+
+/** As it is written, as addresses are: a URL leaves out a port that is the usual one, and upper case. */
+function authorityOf(url: string): string {
+  return /^\w+:\/\/([^/?#]*)/.exec(url)?.[1] ?? '';
 }
 
 function startTimer(request: HttpRequest, clock: Clock, patience: AbortController): () => void {

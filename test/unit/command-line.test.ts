@@ -39,6 +39,17 @@ test('An unknown command is reported in two lines, with the one that was probabl
   });
 });
 
+test.each([
+  { argv: ['--token=s3cret', 'status'], says: 'There is no command "--token".' },
+  { argv: ['status', '--token=s3cret'], says: "Unknown option '--token'." },
+  { argv: ['status', '--token', 's3cret'], says: "Unknown option '--token'." },
+])("A flag of kubectl's that is not ours is named without its value: $argv", async ({ argv, says }) => {
+  const { code, stderr } = await run(process.execPath, [MOORING, ...argv]);
+  expect(stderr).toContain(`${says} kubectl has --token: here, write it into a context of a kubeconfig\nTry`);
+  expect(stderr).not.toContain('s3cret');
+  expect(code).toBe(2);
+});
+
 test('Flags of the connection may come before the command', async () => {
   const missing = '/no/such/kubeconfig';
   const before = await run(process.execPath, [MOORING, `--kubeconfig=${missing}`, '-n', 'shop', 'status']);

@@ -293,6 +293,17 @@ test('loadKubeConnection() passes on at once what an exec plugin says to a perso
   });
 });
 
+test('loadKubeConnection() ends an exec plugin that hangs when it is interrupted', async () => {
+  await withPlugin(async (path, script) => {
+    await script('echo begun >&2; exec sleep 600');
+    const interrupt = new AbortController();
+    const tell = (text: string) => text && interrupt.abort();
+    await expect(loadKubeConnection(virtualClock(), path, { tell, signal: interrupt.signal })).rejects.toThrow(
+      'aborted',
+    );
+  });
+});
+
 test('loadKubeConnection() does not repeat what an exec plugin has told a person', async () => {
   await withPlugin(async (path, script) => {
     await script('echo "no session, log in" >&2; exit 1');

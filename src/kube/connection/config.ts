@@ -26,6 +26,8 @@ export interface Overrides {
    * one begins, or it has given a login. Default: it is said only if the plugin fails.
    */
   readonly tell?: (text: string) => void;
+  /** Ends an exec plugin that runs: it may hang. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -49,7 +51,7 @@ export async function loadKubeConnection(
 async function loadFileConnection(
   clock: Clock,
   kubeconfig: string | undefined,
-  { context, tell }: Pick<Overrides, 'context' | 'tell'>,
+  { context, tell, signal }: Omit<Overrides, 'impersonation'>,
 ): Promise<KubeConnection> {
   // Loaded only if a kubeconfig is used: it takes half a second and some 55 MB.
   const { readKubeconfig, tellPlugin } = await import('./kubeconfig.ts');
@@ -61,7 +63,7 @@ async function loadFileConnection(
     tell?.(text);
   };
   const load = () => {
-    const read = readKubeconfig(filesOf(source), tell && record);
+    const read = readKubeconfig(filesOf(source), tell && record, signal);
     choose(read, context);
     tellPlugin(read.config);
     return read;

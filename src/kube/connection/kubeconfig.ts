@@ -24,10 +24,17 @@ const NOBODY = '';
 const userFields = z.object({ tokenFile: z.string().nullish(), ...impersonation.shape });
 const withUsers = z.object({ users: z.array(z.object({ name: z.string(), user: userFields.nullish() })).nullish() });
 
-/** `tell`: called with what exec plugins say to a person, and with nothing when that is over. Throws if a file cannot be read. */
-export function readKubeconfig(paths: readonly string[], tell?: (text: string) => void): Kubeconfig {
+/**
+ * `tell`: called with what exec plugins say to a person, and with nothing when that is over. `signal`: ends them. Throws if a file cannot be
+ * read.
+ */
+export function readKubeconfig(
+  paths: readonly string[],
+  tell?: (text: string) => void,
+  signal?: AbortSignal,
+): Kubeconfig {
   const config = new KubeConfig();
-  runWithoutInput(config, tell);
+  runWithoutInput(config, tell, signal);
   config.addUser({ name: NOBODY });
   const fields: UserFields = { tokenFiles: new Map(), impersonations: new Map() };
   for (const path of paths) addFile(config, fields, path);
@@ -35,9 +42,13 @@ export function readKubeconfig(paths: readonly string[], tell?: (text: string) =
 }
 
 /** The library gives an exec plugin a pipe that never ends as its input: one that asks a person would wait for ever. */
-function runWithoutInput(config: KubeConfig, tell: ((text: string) => void) | undefined): void {
+function runWithoutInput(
+  config: KubeConfig,
+  tell: ((text: string) => void) | undefined,
+  signal: AbortSignal | undefined,
+): void {
   const run = (command: string, args: readonly string[] | undefined, options: SpawnOptions) => {
-    const plugin = spawn(command, args ?? [], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const plugin = spawn(command, args ?? [], { ...options, signal, stdio: ['ignore', 'pipe', 'pipe'] });
     if (tell !== undefined) {
       tell('');
       plugin.stderr.on('data', (data: Buffer | string) => tell(data.toString()));

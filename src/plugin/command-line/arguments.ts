@@ -39,6 +39,18 @@ export const ALL_NAMESPACES = {
   'all-namespaces': { type: 'boolean', short: 'A', about: 'all namespaces' },
 } as const satisfies Readonly<Record<string, Flag>>;
 
+/** kubectl's other flags that say how to reach a cluster, and as whom. */
+const KUBECTL_FLAGS = [
+  ...['server', 'cluster', 'user', 'token', 'username', 'password', 'tls-server-name', 'insecure-skip-tls-verify'],
+  ...['certificate-authority', 'client-certificate', 'client-key', 'as-uid', 'as-user-extra'],
+];
+
+/** What to do instead, if the text names a flag that only kubectl has; empty if it names none. */
+export function insteadOf(text: string): string {
+  const [, flag = ''] = /--([\w-]+)/.exec(text) ?? [];
+  return KUBECTL_FLAGS.includes(flag) ? ` kubectl has --${flag}: here, write it into a context of a kubeconfig` : '';
+}
+
 /** Moves `-n shop status` to `status -n shop`: connection flags may come before the command, as with kubectl. */
 export function commandFirst(argv: readonly string[]): readonly string[] {
   let at = 0;
@@ -104,7 +116,9 @@ export function parseArguments(argv: readonly string[], flags: Readonly<Record<s
       is: (flag) => given(flag) === true,
     };
   } catch (error) {
-    throw new UsageError(argumentMistake(error, Object.keys(flags)));
+    const mistake = argumentMistake(error, Object.keys(flags));
+    const instead = mistake.startsWith('Unknown option') ? insteadOf(mistake) : '';
+    throw new UsageError(instead === '' ? mistake : `${mistake}.${instead}`);
   }
 }
 
