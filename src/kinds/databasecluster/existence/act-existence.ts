@@ -9,8 +9,10 @@ import { deployRequest } from '../changes/deploy-request.ts';
 import { refuseAwaited } from '../changes/not-shown.ts';
 import { adminSecretName, createdAtOf, identityOf, isSame, spaceKeyOf } from '../identity.ts';
 import type { ClusterStatusPatch, ClusterStep } from '../observation.ts';
+import { refusalOfSpace } from '../observe-space.ts';
 import { shown } from '../present.ts';
 import type { StepWork, Work } from '../work.ts';
+import { cloneSourceOf } from './clone-source.ts';
 import { acceptedBackup } from './decide-existence.ts';
 import { askFor } from './find-cluster.ts';
 
@@ -66,19 +68,25 @@ export async function clone(
   { id, source, createdAt }: Extract<ClusterStep, { do: 'Clone' }>,
 ): Promise<ClusterStatusPatch> {
   const { world, subject, connection, signal } = work;
-  const check = (from: Cluster | undefined) => {
-    if (from !== undefined && createdAtOf(from) === createdAt) return;
-    const message = `Cluster "${source}", which is to be cloned, has changed meanwhile: Mooring checks it again`;
-    throw new TransientError('WaitingForSource', message);
+  const checkIsSame = (from: Cluster | undefined) => {
+    if (from === undefined || createdAtOf(from) !== createdAt) throw sourceChanged(source);
   };
-  check(await lookAgain(work, source));
+  checkIsSame(await lookAgain(work, source));
   if (!(await isFree(work, id))) {
     const mayBeOurs = world.memory.attempts.maybeMade(subject.key, subject.status.operation);
     return mayBeOurs ? {} : { operation: null };
   }
+  // At a busy cloud these looks wait for minutes, and whoever has the source may not admit this namespace any more.
+  const found = await cloneSourceOf(work);
+  if (found?.is !== 'known' || found.id !== source) throw sourceChanged(source);
   // A List may come while the object is read once more.
-  const checkAgain = () => check(connection.poller.get(source));
+  const checkAgain = () => checkIsSame(connection.poller.get(source));
   return create(work, id, () => connection.client.clone(source, id, signal), checkAgain);
+}
+
+function sourceChanged(id: string): TransientError {
+  const message = `Cluster "${id}", which is to be cloned, has changed meanwhile: Mooring checks it again`;
+  return new TransientError('WaitingForSource', message);
 }
 
 /**
@@ -95,6 +103,9 @@ async function create(
   const { world, subject, connection, keep } = work;
   const { operation } = subject.status;
   if (operation === undefined) throw new Error(`Creating cluster "${id}" was not written down first`);
+  // The turn may have taken minutes.
+  const refusal = await refusalOfSpace(work);
+  if (refusal !== undefined) throw new TransientError(refusal.reason, refusal.message);
   await confirm(work);
   check();
   const { clock, memory } = world;
