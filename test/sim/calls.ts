@@ -70,8 +70,10 @@ async function carryOut<T>(
     throw lost('The answer was lost');
   }
   await world.travel();
+  await world.held(effect.what, 'asked');
   const answer = await settled(work(true));
   world.after(process);
+  await world.held(effect.what, 'answered');
   if (fault === 'crashAfter' || fault === 'crashTwice' || fault === 'upgrade') world.crash(process);
   if (fault === 'freeze' || fault === 'suspendMachine' || fault === 'stopMachine') world.freeze(process, fault);
   await world.travel();
@@ -143,12 +145,14 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
     process.renewedAt = asked;
     return answer;
   };
-  const read = async <T>(work: () => Promise<T>): Promise<T> => {
+  const read = async <T>(work: () => Promise<T>, what?: string): Promise<T> => {
     await resumed(process);
     await world.travel();
+    if (what !== undefined) await world.held(what, 'asked');
     reach();
     if (world.fails()) kubeFailure('serverError');
     const answer = await settled(work());
+    if (what !== undefined) await world.held(what, 'answered');
     await world.travel();
     await resumed(process);
     return answer();
@@ -164,10 +168,13 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
   };
   return {
     get: async (resource, ref, signal, options) => {
-      const object = await read(async () => {
-        if (resource.plural !== 'leases') await look(`get ${resource.plural}/${ref.name}`, signal);
-        return api.get(resource, ref, undefined, options);
-      });
+      const object = await read(
+        async () => {
+          if (resource.plural !== 'leases') await look(`get ${resource.plural}/${ref.name}`, signal);
+          return api.get(resource, ref, undefined, options);
+        },
+        resource.plural === 'leases' ? undefined : `get ${resource.plural}/${ref.name}`,
+      );
       return object && told(object);
     },
     list: async (resource, options, signal) => {
@@ -295,7 +302,9 @@ export function transportOf(
     if (world.fails()) throw lost(`${request.method} ${origin}: ECONNRESET`);
     const fault = world.beforeRead(process, { to: 'http', what: `GET ${pathname}` });
     const pause = (ms: number) => sleep(process.clock, ms, request.signal);
+    await world.held(`GET ${pathname}`, 'asked');
     const answer = await settled(fault === undefined ? send() : answerWith(fault, request, send, pause));
+    await world.held(`GET ${pathname}`, 'answered');
     await world.travel();
     await resumed(process);
     return answer();

@@ -99,6 +99,8 @@ export const MUTATIONS: readonly Mutation[] = [
         'if (cluster === undefined || !isSame(subject, cluster) || cluster.status',
         'if (cluster?.status',
       ],
+      // What is known right before the call would still tell.
+      [ACT_EXISTENCE, 'if (!(await confirmFor(work, id))) return undefined;', 'await confirm(work);'],
     ],
     hunt: ['replaced-at-the-end'],
   },

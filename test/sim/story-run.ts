@@ -9,7 +9,6 @@ import { isOurs } from './owned.ts';
 import { MINUTE_MS, spaceSpec } from './people.ts';
 import { restless } from './run.ts';
 import {
-  type Change,
   type Fields,
   type Handle,
   type InTheCloud,
@@ -122,7 +121,7 @@ export class Teller {
   }
 
   /** What is in one manifest or several, which the API server gets before anything follows from it. */
-  async apply(changes: readonly Change[]): Promise<void> {
+  async apply(changes: readonly Step[]): Promise<void> {
     await Promise.all(changes.map((change) => this.#take(change)));
     this.#world.invariants.check();
   }

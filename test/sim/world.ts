@@ -75,6 +75,8 @@ export class World {
   readonly #processes: Processes;
   /** Set once a process acted after its time was over, although none of its clocks showed that. */
   haveTwoActed = false;
+  /** Holds calls, and answers to them, until it resolves. */
+  hold: ((what: string, when: 'asked' | 'answered') => Promise<void> | undefined) | undefined;
   /** Chooses faults for effects that the plan does not strike. */
   chance: (() => Fault | undefined) | undefined;
   #count = 0;
@@ -234,6 +236,7 @@ export class World {
         this.people.unheld.tried(object?.metadata.uid, arrived);
       },
       now: () => this.clock.monotonic(),
+      held: async (what, when) => this.hold?.(what, when),
       travel: () => this.#travel(),
       fails: () => this.weather.is('flaky') && this.#chance.float() < FLAKINESS,
     };

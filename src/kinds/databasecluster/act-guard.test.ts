@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { aCloudCluster, aCluster } from '../../../test/support/builders.ts';
 import { type KindBench, kindBench, runningBench } from '../../../test/support/kind-bench.ts';
 import { clusterNamed } from '../../../test/support/simulator.ts';
@@ -55,6 +55,48 @@ describe('Right before a cluster is changed, the cloud', () => {
     await bench.edit({ storageSizeGB: 200 });
     await bench.until('True Running');
     expect([count(bench, 'get'), count(bench, 'update')]).toEqual([1, 1]);
+  });
+});
+
+describe('While the object is read once more, a List may show that another cluster has the id, which', () => {
+  /** From now on, whoever reads the object hears only after a List that the cluster of this id is another one. */
+  function replacedWhileRead(bench: KindBench, id: string): void {
+    const get = bench.kube.get.bind(bench.kube);
+    vi.spyOn(bench.kube, 'get').mockImplementation(async (resource, ...args) => {
+      const answer = await get(resource, ...args);
+      if (resource !== DATABASE_CLUSTERS) return answer;
+      bench.simulator.replaceCluster(id);
+      await bench.world().connections.get('shop/production')?.poller.refresh();
+      return answer;
+    });
+  }
+
+  it.each(['destroy', 'suspend', 'update'])('does not get the call: %s', async (call) => {
+    const bench = await runningBench({ spec: { deletionPolicy: 'Delete' } });
+    if (call === 'destroy') bench.kube.remove(DATABASE_CLUSTERS, { namespace: 'shop', name: 'orders' });
+    else await bench.edit(call === 'suspend' ? { state: 'Suspended' } : { storageSizeGB: 200 });
+    replacedWhileRead(bench, 'orders');
+    await bench.pass();
+    expect([count(bench, call), clusterNamed(bench.simulator, 'orders')?.status]).toEqual([0, 'running']);
+  });
+
+  it('gets no password', async () => {
+    const bench = await runningBench();
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    while (bench.secret()?.['nextPassword'] === undefined) await bench.pass();
+    replacedWhileRead(bench, 'orders');
+    await bench.pass();
+    expect([bench.calls.includes('server updateUser'), bench.ready()]).toEqual([false, 'Unknown ClusterChanged']);
+  });
+
+  it('is not cloned', async () => {
+    const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' } } });
+    bench.simulator.deployForeign({ id: 'source' });
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.pass();
+    replacedWhileRead(bench, 'source');
+    await bench.pass();
+    expect([bench.ready(), count(bench, 'clone')]).toEqual(['Unknown WaitingForSource', 0]);
   });
 });
 

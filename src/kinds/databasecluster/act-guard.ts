@@ -21,6 +21,16 @@ export function confirm({ world, subject, signal }: LocalWork): Promise<void> {
 }
 
 /**
+ * The same, and whether the cluster is still the object's own: while the API server took its time, a List may have come that shows another
+ * one under the id. Nothing may be awaited between this and the call.
+ */
+export async function confirmFor(work: Work, id: string): Promise<boolean> {
+  await confirm(work);
+  const cluster = work.connection.poller.get(id);
+  return cluster === undefined || isSame(work.subject, cluster);
+}
+
+/**
  * The cluster as the cloud, asked now, shows it; undefined: there is none. The answer is taken in, unless it does not agree with what was
  * known and a List requested since still shows that: the next List would put it back, and so lead to one look after the other, for ever
  * and without a word. Once Ready says so, no List is requested for this any more: there would be as many as there are clusters.

@@ -12,10 +12,11 @@ import type { LocalWork } from './work.ts';
 import type { ClusterWorld, SpaceSeenHere } from './world.ts';
 
 type WithoutSpace = Exclude<ClusterObservation, SpaceSeen>;
+type SpaceRefused = Extract<ClusterObservation, { space: 'refused' }>;
 
 /** Returns the connection through which the object's cluster can be seen, or why there is none for it. */
 export async function findConnection(work: LocalWork): Promise<SpaceConnection | WithoutSpace> {
-  const { world, subject, signal } = work;
+  const { world, subject } = work;
   const key = spaceKeyOf(subject);
   const own = subject.metadata.namespace ?? '';
   const { name, namespace = own } = subject.spec.spaceRef;
@@ -24,11 +25,8 @@ export async function findConnection(work: LocalWork): Promise<SpaceConnection |
     const remedy = createIt(world.watches, { field: 'spaceRef', name, namespace, own }, world.spaceKeys);
     return { space: 'waiting', reason: 'SpaceNotFound', message: `${waitingFor(subject)}: ${remedy}` };
   }
-  const allowed = space.spec?.allowedNamespaces;
-  if (own !== namespace && !(await admits(allowed, () => world.namespaceLabels(own, signal)))) {
-    const message = `DatabaseSpace "${name}" in namespace "${namespace}" does not admit namespace "${own}": ${admitIt(allowed, "the space's")}`;
-    return { space: 'refused', reason: 'SpaceNotAllowed', message };
-  }
+  const refusal = await refusalOfSpace(work);
+  if (refusal !== undefined) return refusal;
   // Named by any spec, however wrong the rest: by it goes also which other objects have or want a cluster there.
   const place = world.places.get(key);
   const moved = place === undefined ? undefined : moveOf(world, subject, place);
@@ -50,6 +48,16 @@ export async function findConnection(work: LocalWork): Promise<SpaceConnection |
     return connection;
   }
   return notObserved(work, space, connection);
+}
+
+/** Set if the space does not admit the object's namespace. */
+export async function refusalOfSpace({ world, subject, signal }: LocalWork): Promise<SpaceRefused | undefined> {
+  const own = subject.metadata.namespace ?? '';
+  const { name, namespace = own } = subject.spec.spaceRef;
+  const allowed = world.space(spaceKeyOf(subject))?.spec?.allowedNamespaces;
+  if (own === namespace || (await admits(allowed, () => world.namespaceLabels(own, signal)))) return undefined;
+  const message = `DatabaseSpace "${name}" in namespace "${namespace}" does not admit namespace "${own}": ${admitIt(allowed, "the space's")}`;
+  return { space: 'refused', reason: 'SpaceNotAllowed', message };
 }
 
 /** The space has yet to be observed, or has a problem. */

@@ -25,8 +25,8 @@ type Delete = Extract<UserStep, { do: 'DeleteUser' }>;
 export async function createUser(work: Work, { username, password, returns }: Create): Promise<undefined> {
   const { world, subject, access, signal } = work;
   const { servers } = world;
-  const value = await passwordOf(work, password);
   await confirm(world.api, DATABASE_USERS, subject, signal);
+  const value = await passwordOf(work, password);
   const given = await give(work, value, (client, token) => client.createUser(token, username, value, signal));
   if (given.is === 'refused') {
     // Created by an attempt whose answer was lost, or by somebody else.
@@ -53,8 +53,8 @@ function perhapsThere(username: string, cause: ApiError): TransientError {
 export async function putPassword(work: Work, { username, password, drifted }: Put): Promise<undefined> {
   const { world, subject, access, signal } = work;
   const { memory, servers } = world;
-  const value = await passwordOf(work, password);
   await confirm(world.api, DATABASE_USERS, subject, signal);
+  const value = await passwordOf(work, password);
   memory.doubt(subject.key);
   const attempt = () => servers.signIn(access, { username, password: value }, signal);
   const put = (client: ServerClient, token: string) => {
@@ -113,6 +113,7 @@ function perhapsGone(username: string, { since, againInMs }: Absence): Transient
   return new TransientError('DeletingUser', message, { retryAfterMs: againInMs });
 }
 
+/** Read last before the call: something that puts the Secret back as it was may just have removed it, and then nobody would know it. */
 async function passwordOf(work: Work, name: PasswordName): Promise<string> {
   const { access, subject } = work;
   const passwords = passwordsIn(await readConnectionSecret(work), work);

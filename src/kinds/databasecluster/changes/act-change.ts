@@ -1,7 +1,7 @@
 import { TransientError } from '../../../base/errors.ts';
 import type { Cluster } from '../../../cloud/schema.ts';
 import { ApiError } from '../../../http/api-error.ts';
-import { confirm, isAsDecidedOn, isFree } from '../act-guard.ts';
+import { confirmFor, isAsDecidedOn, isFree } from '../act-guard.ts';
 import type { ClusterStatusPatch, ClusterStep } from '../observation.ts';
 import { isDrift } from '../present.ts';
 import type { StepWork, Work } from '../work.ts';
@@ -44,7 +44,7 @@ async function correct(
   const drift = cluster !== undefined && isFromElsewhere(cluster) ? differences(subject, cluster) : [];
   refuseAwaited(world, subject, asked(work, id, changes));
   if (isPossible !== undefined && !(await isPossible())) return undefined;
-  await confirm(work);
+  if (!(await confirmFor(work, id))) return undefined;
   const change = asked(work, id, changes);
   const result = await call(change).catch((error: unknown) => {
     if (isEffectUnknown(error) && change !== undefined && isShownLater(changes))

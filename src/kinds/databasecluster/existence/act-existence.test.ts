@@ -1,15 +1,18 @@
 import { afterEach, describe, expect, it, test, vi } from 'vitest';
-import { aCluster } from '../../../../test/support/builders.ts';
+import { aCluster, aSpace } from '../../../../test/support/builders.ts';
 import { expectOneWorkingLogin, type KindBench, kindBench } from '../../../../test/support/kind-bench.ts';
 import { staysRefused } from '../../../../test/support/refused-creation.ts';
-import { addressOf } from '../../../../test/support/simulator.ts';
+import { addressOf, clusterNamed } from '../../../../test/support/simulator.ts';
 import { CloudClient } from '../../../cloud/client.ts';
 import type { Dialect } from '../../../simulator/dialect.ts';
 import type { Simulator } from '../../../simulator/interface.ts';
+import { actOnCluster } from '../act.ts';
 import { observeCluster } from '../observe.ts';
+import type { ClusterWorld } from '../world.ts';
 
 const PROVISION = { provisionMs: [20_000, 20_000] } as const;
 
+const { signal } = new AbortController();
 const isServerCall = (call: string) => call.startsWith('server ');
 const count = (bench: KindBench, call: string) => bench.calls.filter((other) => other === call).length;
 
@@ -158,6 +161,48 @@ describe('A DatabaseCluster', () => {
     bench.simulator.replaceCluster('source');
     await bench.pass();
     expect([bench.ready(), count(bench, 'clone')]).toEqual(['Unknown WaitingForSource', 0]);
+  });
+
+  it('is not deployed if the space does not admit its namespace any more, as a turn may take minutes', async () => {
+    const bench = await kindBench();
+    await bench.pass();
+    const world = bench.world();
+    const { connections, space } = world;
+    const { subject } = aCluster().with({ spaceRef: { name: 'production', namespace: 'infra' } });
+    const elsewhere = { get: () => connections.get('shop/production'), all: () => connections.all() };
+    const act = (from: 'All' | 'Same') => {
+      const spec = { ...aSpace().subject.spec, allowedNamespaces: { from } };
+      const seen = { ...world, connections: elsewhere, space: () => ({ ...space('shop/production'), spec }) };
+      const given = { ...subject, status: bench.status() };
+      return actOnCluster(seen as unknown as ClusterWorld, given, { do: 'Deploy', id: 'orders' }, signal, () => {});
+    };
+    await expect(act('Same')).rejects.toEqual(expect.objectContaining({ reason: 'SpaceNotAllowed' }));
+    // The object itself says another space, and would be asked next.
+    await expect(act('All')).rejects.toEqual(expect.objectContaining({ reason: 'ObjectChanged' }));
+    expect(count(bench, 'deploy')).toBe(0);
+  });
+
+  it('is not cloned if whoever has its source does not admit its namespace any more', async () => {
+    const bench = await kindBench({ spec: { cloneFrom: { clusterID: 'source' } } });
+    bench.simulator.deployForeign(SOURCE);
+    await bench.world().connections.get('shop/production')?.poller.refresh();
+    await bench.pass();
+    const { createdAt = 0 } = clusterNamed(bench.simulator, 'source') ?? {};
+    const status = { clusterID: 'source', createdAt: new Date(createdAt).toISOString() };
+    const { metadata, spec } = aCluster().with({ spaceRef: { name: 'production', namespace: 'shop' } }).subject;
+    const theirs = { ...metadata, namespace: 'bank', name: 'vault', uid: 'other' };
+    const keeper = { apiVersion: '', kind: 'DatabaseCluster', metadata: theirs, spec, status };
+    const world = { ...bench.world(), cluster: () => keeper, claimants: () => ['bank/vault'] };
+    const { subject } = aCluster().with({ cloneFrom: { clusterID: 'source' } });
+    const step = { do: 'Clone', id: 'orders', source: 'source', createdAt: status.createdAt } as const;
+    const late = actOnCluster(
+      world as unknown as ClusterWorld,
+      { ...subject, status: bench.status() },
+      step,
+      signal,
+      () => {},
+    );
+    await expect(late).rejects.toEqual(expect.objectContaining({ reason: 'WaitingForSource' }));
   });
 
   it.each([400, 403])(

@@ -3,14 +3,16 @@ import type { Cluster } from '../../../cloud/schema.ts';
 import { ApiError, isRefused } from '../../../http/api-error.ts';
 import { LET_GO } from '../../../kube/annotations.ts';
 import { isLately } from '../../absences.ts';
-import { confirm, isFree, lookAgain } from '../act-guard.ts';
+import { confirm, confirmFor, isFree, lookAgain } from '../act-guard.ts';
 import { passing } from '../changes/act-change.ts';
 import { deployRequest } from '../changes/deploy-request.ts';
 import { refuseAwaited } from '../changes/not-shown.ts';
 import { adminSecretName, createdAtOf, identityOf, isSame, spaceKeyOf } from '../identity.ts';
 import type { ClusterStatusPatch, ClusterStep } from '../observation.ts';
+import { refusalOfSpace } from '../observe-space.ts';
 import { shown } from '../present.ts';
 import type { StepWork, Work } from '../work.ts';
+import { cloneSourceOf } from './clone-source.ts';
 import { acceptedBackup } from './decide-existence.ts';
 import { askFor } from './find-cluster.ts';
 
@@ -66,28 +68,46 @@ export async function clone(
   { id, source, createdAt }: Extract<ClusterStep, { do: 'Clone' }>,
 ): Promise<ClusterStatusPatch> {
   const { world, subject, connection, signal } = work;
-  const from = await lookAgain(work, source);
-  if (from === undefined || createdAtOf(from) !== createdAt) {
-    const message = `Cluster "${source}", which is to be cloned, has changed meanwhile: Mooring checks it again`;
-    throw new TransientError('WaitingForSource', message);
-  }
+  const checkIsSame = (from: Cluster | undefined) => {
+    if (from === undefined || createdAtOf(from) !== createdAt) throw sourceChanged(source);
+  };
+  checkIsSame(await lookAgain(work, source));
   if (!(await isFree(work, id))) {
     const mayBeOurs = world.memory.attempts.maybeMade(subject.key, subject.status.operation);
     return mayBeOurs ? {} : { operation: null };
   }
-  return create(work, id, () => connection.client.clone(source, id, signal));
+  // At a busy cloud these looks wait for minutes, and whoever has the source may not admit this namespace any more.
+  const found = await cloneSourceOf(work);
+  if (found?.is !== 'known' || found.id !== source) throw sourceChanged(source);
+  // A List may come while the object is read once more.
+  const checkAgain = () => checkIsSame(connection.poller.get(source));
+  return create(work, id, () => connection.client.clone(source, id, signal), checkAgain);
+}
+
+function sourceChanged(id: string): TransientError {
+  const message = `Cluster "${id}", which is to be cloned, has changed meanwhile: Mooring checks it again`;
+  return new TransientError('WaitingForSource', message);
 }
 
 /**
  * Makes a deploy or clone that the status already announces. The answer proves that the cluster is ours; without an answer,
  * the next pass looks. A refusal removes what was written down: a cluster that gets the id later is somebody else's, and a
- * later process could not tell.
+ * later process could not tell. `check`: called right before.
  */
-async function create(work: StepWork, id: string, call: () => Promise<Cluster>): Promise<ClusterStatusPatch> {
+async function create(
+  work: StepWork,
+  id: string,
+  call: () => Promise<Cluster>,
+  check = () => {},
+): Promise<ClusterStatusPatch> {
   const { world, subject, connection, keep } = work;
   const { operation } = subject.status;
   if (operation === undefined) throw new Error(`Creating cluster "${id}" was not written down first`);
+  // The turn may have taken minutes.
+  const refusal = await refusalOfSpace(work);
+  if (refusal !== undefined) throw new TransientError(refusal.reason, refusal.message);
   await confirm(work);
+  check();
   const { clock, memory } = world;
   const { attempts } = memory;
   const madeAtMs = attempts.lastMadeAtMs(subject.key, operation);
@@ -156,7 +176,7 @@ export async function destroy(
   if (cluster === undefined || !isSame(subject, cluster) || cluster.status === 'destroying') return undefined;
   const change = { key: subject.key, uid: subject.metadata.uid, changes: { status: 'gone' }, cluster } as const;
   refuseAwaited(world, subject, change);
-  await confirm(work);
+  if (!(await confirmFor(work, id))) return undefined;
   try {
     const answer = await client.destroy(id, signal);
     const left = answer === 'accepted' ? { ...cluster, status: 'destroying' } : answer;

@@ -102,6 +102,32 @@ describe('The password of a DatabaseCluster', () => {
     expect(bench.simulator.passwordIs('orders', 'admin', before?.['password'] ?? '')).toBe(true);
   });
 
+  it.each<[string, (bench: KindBench) => unknown]>([
+    ['removed', ({ kube }) => kube.patch(SECRETS, SECRET, { data: { nextPassword: null } })],
+    ['replaced', (bench) => bench.editSecret({ nextPassword: 'of somebody else' })],
+    ['deleted with its Secret', ({ kube }) => kube.remove(SECRETS, SECRET)],
+  ])(
+    'is given to no server if it was %s while the object was read once more: nobody would know it',
+    async (_, change) => {
+      const bench = await runningBench();
+      await bench.annotate('mooring.dev/rotate-at', '1');
+      while (bench.secret()?.['nextPassword'] === undefined) await bench.pass();
+      const before = bench.secret()?.['password'] ?? '';
+      const get = bench.kube.get.bind(bench.kube);
+      let isChanged = false;
+      vi.spyOn(bench.kube, 'get').mockImplementation(async (resource, ...args) => {
+        const answer = await get(resource, ...args);
+        if (resource !== DATABASE_CLUSTERS || isChanged) return answer;
+        isChanged = true;
+        await change(bench);
+        return answer;
+      });
+      await bench.pass();
+      expect(isChanged).toBe(true);
+      expect(bench.simulator.passwordIs('orders', 'admin', before)).toBe(true);
+    },
+  );
+
   it.each([
     ['of another cluster, which nobody else has', 'of another cluster', {}],
     ['that somebody else wrote, and that may be on its way', undefined, { nextPassword: 'of somebody else' }],

@@ -1,5 +1,6 @@
 import { TransientError } from '../../../base/errors.ts';
 import { generatePassword } from '../../../base/random.ts';
+import { digestOf } from '../../../database/logins.ts';
 import { ApiError } from '../../../http/api-error.ts';
 import { isNamespaceTerminating } from '../../../kube/api.ts';
 import { INSTALL } from '../../../kube/untold.ts';
@@ -14,7 +15,7 @@ import type { ClusterStatusPatch, ClusterStep, UsableLogin } from '../observatio
 import type { LocalWork, StepWork, Work } from '../work.ts';
 import { heldUsername } from './find-working.ts';
 import { movedTo, otherThanWanted, readMoves, recordedIn } from './former-secrets.ts';
-import { type KnownLogins, loginNamed, readLogins, untilReplaced } from './known-logins.ts';
+import { type KnownLogins, loginNamed, loginUnder, readLogins, untilReplaced } from './known-logins.ts';
 import { isInUse, isOfAnother, isOurSecret, loginOf } from './login-of.ts';
 import { refusalAbout } from './refusal.ts';
 
@@ -126,6 +127,20 @@ export async function preparePassword(
   return undefined;
 }
 
+function clusterChanged(): TransientError {
+  return new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: Mooring checks them again');
+}
+
+/**
+ * Throws TransientError SecretChanged if the Secret does not have the coming login any more: something that puts a Secret back as it was
+ * does so right after it was written. Nobody would know the password that the server gets.
+ */
+async function checkIsWritten({ world, subject, signal }: Work, secretName: string, next: Login): Promise<void> {
+  const secret = await world.secrets.read(subject.metadata.namespace ?? '', secretName, signal);
+  const written = loginUnder('nextPassword', secret);
+  if (written === undefined || digestOf(written) !== digestOf(next)) throw secretChanged({ secretName });
+}
+
 export async function putPassword(
   work: StepWork,
   { as, of }: Extract<ClusterStep, { do: 'PutPassword' }>,
@@ -134,9 +149,7 @@ export async function putPassword(
   const known = await readOwnLogins(work);
   const { next } = known;
   const { endpoint, cluster } = serverOf(work);
-  if (next === undefined || known.nextIs !== 'ours' || !isSame(subject, cluster)) {
-    throw new TransientError('ClusterChanged', 'Cluster or Secret changed meanwhile: Mooring checks them again');
-  }
+  if (next === undefined || known.nextIs !== 'ours' || !isSame(subject, cluster)) throw clusterChanged();
   const logins = connection.logins(endpoint, currentID(subject));
   const login = as === 'held' ? logins.heldBy(next.username) : pick(known, as, of);
   if (login === undefined) throw sessionEnded();
@@ -145,6 +158,10 @@ export async function putPassword(
   await confirm(work);
   const toNote = await toNoteBefore(work, known.secretName);
   if (toNote !== undefined) return toNote;
+  await checkIsWritten(work, known.secretName, next);
+  // A List may have come since that shows another cluster under the id, perhaps at the same address.
+  const now = serverOf(work);
+  if (now.endpoint !== endpoint || !isSame(subject, now.cluster)) throw clusterChanged();
   const { clock, memory } = world;
   memory.putting(subject.key, known.secretName);
   try {

@@ -63,7 +63,7 @@ function nextIn(secret: SecretContents | undefined, factory: Login): Pick<KnownL
 }
 
 /** A login in a Secret of ours. */
-function loginUnder(key: 'password' | 'nextPassword', secret: SecretContents | undefined): Login | undefined {
+export function loginUnder(key: 'password' | 'nextPassword', secret: SecretContents | undefined): Login | undefined {
   const username = secret?.data.get('username');
   const password = secret?.data.get(key);
   return !username || !password ? undefined : { username, password };

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { readyUserBench, type UserBench, userBench } from '../../../../test/support/user-bench.ts';
+import { DATABASE_USERS } from '../resource.ts';
 
 const MINUTE_MS = 60_000;
 const WAYS: readonly [how: string, (bench: UserBench) => unknown][] = [
@@ -87,4 +88,26 @@ it("A person's own password is not held up by generated ones that were overwritt
   await bench.settle();
   expect(bench.ready()).toBe('True LoginWorks');
   expect(bench.works('my own')).toBe(true);
+});
+
+it.each<[string, (bench: UserBench) => unknown]>([
+  ['removed', (bench) => bench.editSecret('app-connection', { data: { nextPassword: null } })],
+  ['deleted with its Secret', (bench) => bench.removeSecret('app-connection')],
+])('A coming password that is %s while the object is read once more is given to no server', async (_how, change) => {
+  const bench = await readyUserBench();
+  const before = bench.secret()?.['password'];
+  await bench.annotate('mooring.dev/rotate-at', '1');
+  while (bench.secret()?.['nextPassword'] === undefined) await bench.pass();
+  const { kube } = bench.cluster;
+  const get = kube.get.bind(kube);
+  let isChanged = false;
+  vi.spyOn(kube, 'get').mockImplementation(async (resource, ...args) => {
+    const answer = await get(resource, ...args);
+    if (resource !== DATABASE_USERS || isChanged) return answer;
+    isChanged = true;
+    await change(bench);
+    return answer;
+  });
+  await bench.pass();
+  expect([isChanged, bench.works(before)]).toEqual([true, true]);
 });
