@@ -92,7 +92,7 @@ function passwordDueMs(object: KubeObject): number | undefined {
   return ready?.reason.endsWith('Suspended') ? undefined : rotationDueMs({ status }, rotateEveryOf(object.spec));
 }
 
-/** Returns a cluster's or a user's `rotateEvery`. A value that is no duration is reported as InvalidSpec; what is only observed rotates nothing. */
+/** Returns a cluster's or a user's `rotateEvery`. A value that is no duration is reported as InvalidSpec; what is only observed has none. */
 function rotateEveryOf(spec: unknown): string | undefined {
   const { rotateEvery, adminCredentials, managementPolicy } = (spec ?? {}) as {
     readonly rotateEvery?: string;

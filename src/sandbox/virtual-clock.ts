@@ -3,7 +3,7 @@ import { Heap } from '../base/collections/heap.ts';
 
 /** Time that moves only when told to, and lets everything that follows from one moment happen before the next. */
 export interface VirtualClock extends Clock {
-  /** Moves time by `ms`: timers run in order, and between two of them everything that waits for nothing else. Ends early if `signal` aborts. */
+  /** Moves time by `ms`, or until `signal` aborts: timers run in order, and between two of them everything that waits for nothing else. */
   advance(ms: number, signal?: AbortSignal): Promise<void>;
   /** Moves time from timer to timer until `done`; throws after `limitMs`, naming what it waited for. */
   runUntil(done: () => boolean, what: string, limitMs?: number): Promise<void>;

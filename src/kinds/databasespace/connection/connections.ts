@@ -58,8 +58,8 @@ export class SpaceConnections {
 
   /**
    * Connects the space as its spec says; what is shared and unchanged goes on. `factoryVersion`: that of the Secret with the factory
-   * login; while the login stays the same, the version that was used first counts. Returns whether this is another connection than before. Throws
-   * TerminalError if a URL is not allowed, or caBundle is none.
+   * login; while the login stays the same, the version that was used first counts. Returns whether this is another connection than before.
+   * Throws TerminalError if a URL is not allowed, or caBundle is none.
    */
   connect(
     space: ObjectKey,
