@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
-import { Recent } from '../base/collections/recent.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { type Random, uuid } from '../base/random.ts';
+import { Seldom } from '../base/seldom.ts';
 import type { KubeApi } from '../kube/api.ts';
 import type { LeaseTimes } from '../kube/lease.ts';
 import { LeaderElector } from '../runtime/leader-election.ts';
@@ -45,8 +45,6 @@ export interface ActingDependencies {
 const REFUSED_MS = 10_000;
 /** They follow one another every two seconds: a line in this time is enough for each thing that is wrong. */
 const TELL_EVERY_MS = 60_000;
-/** What a broken connection is called goes back and forth between two or three. */
-const REMEMBERED = 10;
 
 /** `lease` undefined: this process acts alone, without one. */
 export function actingUnder(lease: OwnLease | undefined, given: ActingDependencies, informers: Informers): Acting {
@@ -97,14 +95,12 @@ function asReplica({ api: leases, ...lease }: OwnLease, given: ActingDependencie
 /** Logs failed attempts to take part, and knows whether the last one counts still. */
 function attempts(what: string, clock: Clock, log: Log) {
   let last: { readonly atMs: number; readonly message: string } | undefined;
-  const toldMs = new Recent<string, number>(REMEMBERED);
+  const told = new Seldom(clock, TELL_EVERY_MS);
   return {
     failed(error: unknown) {
-      const [atMs, message] = [clock.monotonic(), messageOf(error)];
-      last = { atMs, message };
-      if (atMs - (toldMs.peek(message) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS) return;
-      toldMs.set(message, atMs);
-      log.warn({ err: error }, `${what}: ${message}`);
+      const message = messageOf(error);
+      last = { atMs: clock.monotonic(), message };
+      if (told.isDue(message)) log.warn({ err: error }, `${what}: ${message}`);
     },
     refused: () => (last !== undefined && clock.monotonic() - last.atMs < REFUSED_MS ? last.message : undefined),
   };

@@ -1,5 +1,5 @@
 import { messageOf } from '../base/errors.ts';
-import { HttpError } from '../base/transport.ts';
+import { Seldom } from '../base/seldom.ts';
 import { DATABASES } from '../kinds/database/resource.ts';
 import { DATABASE_CLUSTERS } from '../kinds/databasecluster/resource.ts';
 import { DATABASE_SPACES } from '../kinds/databasespace/resource.ts';
@@ -8,6 +8,7 @@ import { type AnyObject, CONFIG_MAPS, isNotFound, KubeError, type Resource, SECR
 import { type KubeObject, LAST_APPLIED, withoutManagedFields } from '../kube/object.ts';
 import { Informer, type InformerOptions } from '../runtime/informer.ts';
 import { absentIsEmpty, type FirstLists } from './first-lists.ts';
+import { metByAll } from './refused-login.ts';
 import { SecretReads } from './secret-reads.ts';
 
 /** Each namespace's watch asks for a missing CRD twice a minute: one line in this time is enough. */
@@ -74,14 +75,7 @@ function informer<T extends AnyObject>(
   transform: (object: AnyObject) => T,
 ): Informer<T> {
   const { api, log, clock, onWatchFailure, firstLists } = dependencies;
-  let missingToldMs = Number.NEGATIVE_INFINITY;
-  const isTold = (error: unknown) => {
-    if (!isNotFound(error)) return false;
-    const now = clock.monotonic();
-    if (now - missingToldMs < TELL_MISSING_EVERY_MS) return true;
-    missingToldMs = now;
-    return false;
-  };
+  const told = new Seldom(clock, TELL_MISSING_EVERY_MS);
   const made: Informer<T> = new Informer({
     ...dependencies,
     resource,
@@ -92,19 +86,14 @@ function informer<T extends AnyObject>(
       firstLists?.failed(resource.plural, namespace, hint);
       // Handlers hear of what is gone: the mistake of one must not end the process.
       absentIsEmpty(api, made, namespace, error).catch((err) => log.warn({ namespace, err }, messageOf(err)));
-      if (!onWatchFailure(resource.plural, error) || isTold(error)) return;
+      if (!onWatchFailure(resource.plural, error) || (isNotFound(error) && !told.isDue('missing'))) return;
       log.warn(
         { resource: resource.plural, namespace, retryInMs: Math.round(retryInMs) },
-        `Cannot watch ${resource.plural}, trying again: ${hint}${meetsAll(error) ? '. The same failure of other kinds is not logged' : ''}`,
+        `Cannot watch ${resource.plural}, trying again: ${hint}${metByAll(error) === undefined ? '' : '. The same failure of other kinds is not logged'}`,
       );
     },
   });
   return made;
-}
-
-/** Reports whether all watches meet it: the API server is away, or does not accept the login. */
-function meetsAll(error: unknown): boolean {
-  return error instanceof HttpError ? error.isUnanswered : error instanceof KubeError && error.status === 401;
 }
 
 /** Returns what a person can do about a watch that fails. */

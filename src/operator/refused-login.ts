@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { Seldom } from '../base/seldom.ts';
 import { HttpError } from '../base/transport.ts';
 import { KubeError } from '../kube/api.ts';
 
@@ -9,6 +10,12 @@ const FORGOTTEN_MS = 60_000;
 /** Each collection meets it again and again, as it does an API server that is away: one line in this time is enough for all. */
 const TELL_EVERY_MS = 60_000;
 
+/** What all watches meet alike: the API server is away, or does not accept the login. Undefined: it is something else. */
+export function metByAll(error: unknown): 'unanswered' | 'refused' | undefined {
+  if (error instanceof HttpError && error.isUnanswered) return 'unanswered';
+  return error instanceof KubeError && error.status === 401 ? 'refused' : undefined;
+}
+
 /**
  * Whether the API server still accepts this operator's login, judging by its watches: without a Lease, nothing else would show it. An API
  * server that is away, or refuses something else, does not count: it comes back by itself, or is reported where it is in the way.
@@ -17,27 +24,22 @@ export class RefusedLogin {
   readonly #clock: Clock;
   /** By collection: since when each attempt was answered 401, and when the last one was; monotonic clock. */
   readonly #refused = new Map<string, { readonly sinceMs: number; readonly lastMs: number }>();
-  /** When it was last logged, and when that nobody answers. */
-  readonly #toldMs = new Map<'refused' | 'unanswered', number>();
+  readonly #told: Seldom;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#told = new Seldom(clock, TELL_EVERY_MS);
   }
 
   /** A list or watch of the collection failed. Reports whether to log that: not if the same just happened to another collection. */
   failed(plural: string, error: unknown): boolean {
-    if (error instanceof HttpError && error.isUnanswered) return this.#isNews('unanswered');
-    if (!(error instanceof KubeError && error.status === 401)) return true;
-    const lastMs = this.#clock.monotonic();
-    this.#refused.set(plural, { sinceMs: this.#goingOn(plural)?.sinceMs ?? lastMs, lastMs });
-    return this.#isNews('refused');
-  }
-
-  #isNews(what: 'refused' | 'unanswered'): boolean {
-    const now = this.#clock.monotonic();
-    if (now - (this.#toldMs.get(what) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS) return false;
-    this.#toldMs.set(what, now);
-    return true;
+    const met = metByAll(error);
+    if (met === undefined) return true;
+    if (met === 'refused') {
+      const lastMs = this.#clock.monotonic();
+      this.#refused.set(plural, { sinceMs: this.#goingOn(plural)?.sinceMs ?? lastMs, lastMs });
+    }
+    return this.#told.isDue(met);
   }
 
   /** Returns what is wrong if all of these collections have been refused for minutes. */
