@@ -67,7 +67,7 @@ export function createLog(options: LogOptions): Log {
 /** What is deeper, or in itself, is left out. */
 const DEEPEST = 10;
 
-function withoutSecrets(fields: Readonly<Record<string, unknown>>, depth: number): Readonly<Record<string, unknown>> {
+function withoutSecrets(fields: object, depth: number): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [key, isSecret(key, value) ? '[redacted]' : shown(value, depth)]),
   );
@@ -78,7 +78,7 @@ function shown(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Error) return value;
   if (depth === 0) return '[too deep]';
   if ('toJSON' in value && typeof value.toJSON === 'function') return shown(value.toJSON(), depth - 1);
-  return Array.isArray(value) ? value.map((each) => shown(each, depth - 1)) : withoutSecrets({ ...value }, depth - 1);
+  return Array.isArray(value) ? value.map((each) => shown(each, depth - 1)) : withoutSecrets(value, depth - 1);
 }
 
 /** `secrets` may also be the number of Secrets, or the setting `--secrets=get`. A number under any other name may be a password. */

@@ -1,3 +1,4 @@
+import { sleep } from '../../src/base/clock.ts';
 import type { Step } from './story.ts';
 import { Teller } from './story-run.ts';
 import { World } from './world.ts';
@@ -39,9 +40,9 @@ async function play(passage: Passage, change?: Change, at?: number) {
   const calls: string[] = [];
   const changed = async (deed: Deed) => {
     // Answers from the same moment may not be told apart.
-    await passTime(world, 1);
+    await sleep(world.clock, 1);
     await teller.apply(deed);
-    await passTime(world, HELD_MS);
+    await sleep(world.clock, HELD_MS);
   };
   await teller.begin();
   for (const deed of passage.given) await teller.apply(deed);
@@ -67,10 +68,6 @@ async function play(passage: Passage, change?: Change, at?: number) {
   const [broken] = world.invariants.violations;
   const problem = broken === undefined ? restless : `${broken.invariant}: ${broken.message}`;
   return { calls, problem, trace: world.trace };
-}
-
-function passTime({ clock }: World, ms: number): Promise<void> {
-  return new Promise((resolve) => void clock.after(ms, resolve));
 }
 
 /** Plays the passage with each change at each of its calls. Returns what is wrong, for people, and how many were played. */
