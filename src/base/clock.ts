@@ -6,6 +6,8 @@ export interface Clock {
   monotonic(): number;
   /** Calls `run` once after `delayMs` (0 or more). Returns a function that cancels it. */
   after(delayMs: number, run: () => void): () => void;
+  /** Gives other work of the process a turn. Absent: for one round of the event loop. */
+  readonly yieldNow?: () => Promise<void>;
 }
 
 /** The longest delay that the platform's timers take; longer ones would fire at once. */

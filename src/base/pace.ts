@@ -21,7 +21,7 @@ export class Pace {
   #hurried = 0;
   #resting: Promise<void> = Promise.resolve();
 
-  constructor(clock: Clock, yieldNow: YieldNow = yieldToEventLoop, everyMs = 2) {
+  constructor(clock: Clock, yieldNow: YieldNow = clock.yieldNow ?? yieldToEventLoop, everyMs = 2) {
     this.#clock = clock;
     this.#yieldNow = yieldNow;
     this.#everyMs = everyMs;
