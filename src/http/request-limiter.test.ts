@@ -77,13 +77,16 @@ describe('RequestLimiter', () => {
     expect(gone).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
   });
 
-  it('lets routine requests go first right after a 429, and then wait, but not for ever', async () => {
+  it.each([
+    [3, 'one in ten turns', [0, 10, 20]],
+    [100, 'one in five, as they would wait for half a minute otherwise', [0, 5, 10, 15, 20]],
+  ])('gives %d routine requests the first turn after a 429, and then %s', async (waiting, _, turns) => {
     const { gone, take, refused, advance } = aLimiter();
     refused('a', 1_000);
-    for (let count = 1; count <= 3; count++) void take(`r${count}`, { routine: true });
-    for (let count = 1; count <= 9; count++) void take(`u${count}`);
+    for (let count = 1; count <= waiting; count++) void take('r', { routine: true });
+    for (let count = 1; count <= 100; count++) void take('u');
     await advance(2_000);
-    expect(gone.join(' ')).toBe('r1 u1 u2 u3 u4 r2 u5 u6 u7 u8 r3 u9');
+    expect(gone.slice(0, 24).flatMap((name, turn) => (name === 'r' ? [turn] : []))).toEqual(turns);
   });
 
   it('goes on at once if nobody has asked for a while', async () => {

@@ -55,8 +55,10 @@ const TROUBLE_MS = 1_000;
 const AVERAGED_MS = 30_000;
 /** A request that goes at once, and not right after a pause, shows that the rate was not used up: the count starts again. */
 const IDLE_MS = 1_000;
-/** While others wait as well, one turn in this many is for routine requests. */
-const ROUTINE_SHARE = 5;
+/** While others wait as well, one turn in this many is for routine requests; or in fewer, if so many wait that it would take too long. */
+const ROUTINE_TURN = 10;
+const FREQUENT_ROUTINE_TURN = 5;
+const LONG_S = 30;
 
 /**
  * The rate of requests that the other side lets through, for all parties that may share one limit, and turns for those who wait.
@@ -102,7 +104,7 @@ export class RequestLimiter {
 
   /**
    * Resolves on this request's turn, with whether it had to wait; or when `signal` aborts: check it afterwards. `routine`: goes
-   * after others, except for one turn in five.
+   * after others, except for one turn in ten, or in five.
    */
   async take(party: object, routine: boolean, signal?: AbortSignal): Promise<boolean> {
     const now = this.#clock.monotonic();
@@ -156,7 +158,7 @@ export class RequestLimiter {
     }
     this.#limit = limit;
     // The next turn is a routine one, to learn whether others are let through: the same caller must not come first after each pause.
-    this.#turns = ROUTINE_SHARE - 1;
+    this.#turns = -1;
     if (refusal === 'same') limit.refusedAt = now;
     else if (isNews || refusal === 'new') pause(limit, now + pauseMs, now);
     return refusal !== 'same';
@@ -225,9 +227,11 @@ export class RequestLimiter {
     }
   }
 
-  #next({ urgent, routine }: Limit): Waiter | undefined {
+  #next({ urgent, routine, ratePerSecond }: Limit): Waiter | undefined {
     this.#turns++;
-    const [first, second] = this.#turns % ROUTINE_SHARE === 0 ? [routine, urgent] : [urgent, routine];
+    const isLong = routine.size * ROUTINE_TURN > ratePerSecond * LONG_S;
+    const isRoutine = this.#turns % (isLong ? FREQUENT_ROUTINE_TURN : ROUTINE_TURN) === 0;
+    const [first, second] = isRoutine ? [routine, urgent] : [urgent, routine];
     return first.take() ?? second.take();
   }
 
