@@ -30,6 +30,8 @@ import { transportsFor } from './transports.ts';
 
 /** At least the number of informers. */
 const WATCHES_A_NAMESPACE = 8;
+/** A connection that breaks, and is there again with the next request, is no outage. */
+const TOLD_OUTAGE_MS = 1_000;
 
 /** `mooring controller`: runs the operator until the signal aborts. */
 export const controller: Command = async (argv, io) => {
@@ -85,7 +87,13 @@ async function run(config: Config, io: CommandIO, log: Log): Promise<void> {
   const userAgent = `mooring/${VERSION}`;
   const clientOptions = {
     userAgent,
-    reachability: new Reachability({ clock: systemClock, random: systemRandom }),
+    reachability: new Reachability({
+      clock: systemClock,
+      random: systemRandom,
+      onReturn: (lastedMs) => {
+        if (lastedMs >= TOLD_OUTAGE_MS) log.info({ lastedMs: Math.round(lastedMs) }, 'The API server answers again');
+      },
+    }),
     onRequest: metrics.kubeRequest,
     onWarning: eachOnce(({ text, ...about }) => log.warn(about, `The API server warns: ${text}`)),
     refusal: (resource: Resource) => (resource === LEASES ? undefined : operator.fence()),

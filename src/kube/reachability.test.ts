@@ -56,6 +56,21 @@ test('An answer lets all go on, each at its own moment within a second', async (
   expect(turns.at(-1)).toBe(1_900);
 });
 
+test('The end of an outage is told once, with how long it lasted', async () => {
+  const clock = virtualClock();
+  const returns: number[] = [];
+  const onReturn = (lastedMs: number) => returns.push(lastedMs);
+  const reachability = new Reachability({ clock, random: noChance, onReturn });
+  reachability.reached();
+  reachability.notReached();
+  await clock.advance(90_000);
+  reachability.notReached();
+  expect(returns).toEqual([]);
+  reachability.reached();
+  reachability.reached();
+  expect(returns).toEqual([90_000]);
+});
+
 test('One that is told to stop waits no longer', async () => {
   const { clock, reachability, take } = aServer();
   reachability.notReached();

@@ -7,6 +7,13 @@ const TURN = { initialMs: 2_000, maxMs: 2_000 };
 /** All go on within this time, so that they do not arrive together. */
 const SPREAD_MS = 1_000;
 
+export interface ReachabilityOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Called when an outage ends, with how long it lasted. */
+  readonly onReturn?: ((lastedMs: number) => void) | undefined;
+}
+
 /** Options of a reflector, whose requests take turns while the API server is away. */
 export interface TurnOptions {
   /**
@@ -18,7 +25,9 @@ export interface TurnOptions {
 
 interface Outage {
   readonly over: AbortController;
-  /** When the last turn that was given begins, by the monotonic clock. */
+  /** By the monotonic clock, as the next. */
+  readonly beganAt: number;
+  /** When the last turn that was given begins. */
   lastTurnAt: number;
 }
 
@@ -36,22 +45,28 @@ interface Outage {
 export class Reachability {
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #onReturn: ReachabilityOptions['onReturn'];
   #outage: Outage | undefined;
 
-  constructor({ clock, random }: { readonly clock: Clock; readonly random: Random }) {
+  constructor({ clock, random, onReturn }: ReachabilityOptions) {
     this.#clock = clock;
     this.#random = random;
+    this.#onReturn = onReturn;
   }
 
   /** A request was answered. */
   reached(): void {
-    this.#outage?.over.abort();
+    const outage = this.#outage;
+    if (outage === undefined) return;
     this.#outage = undefined;
+    outage.over.abort();
+    this.#onReturn?.(this.#clock.monotonic() - outage.beganAt);
   }
 
   /** A request was not answered. */
   notReached(): void {
-    this.#outage ??= { over: new AbortController(), lastTurnAt: this.#clock.monotonic() };
+    const now = this.#clock.monotonic();
+    this.#outage ??= { over: new AbortController(), beganAt: now, lastTurnAt: now };
   }
 
   /**
