@@ -1,11 +1,11 @@
 import { hostname } from 'node:os';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { LEADER_LEASE } from '../base/lease-names.ts';
 import { listenErrorMessage } from '../base/listen-error.ts';
 import { createLog, type Log } from '../base/log.ts';
 import { systemRandom } from '../base/random.ts';
-import { SMALL_HEAP_FLAG, yieldToCollector } from '../base/young-objects.ts';
+import { yieldToCollector } from '../base/young-objects.ts';
 import { type Config, ConfigError, FLAGS, parseConfig, variableOf } from '../config.ts';
 import { proxyFor } from '../http/proxy.ts';
 import { connectionGuard, LOOPBACK_NETWORKS, type UrlPolicy } from '../kinds/databasespace/connection/url-policy.ts';
@@ -103,7 +103,7 @@ async function run(config: Config, io: CommandIO, log: Log): Promise<void> {
   const urlPolicy = urlPolicyOf(config, connection);
   const operator: Operator = createOperator({
     api: clients.api,
-    clock: operatorClock(),
+    clock: { ...systemClock, yieldNow: yieldToCollector(systemClock) },
     random: systemRandom,
     transport: transportsFor(userAgent, io.env, connectionGuard(urlPolicy)).of,
     log,
@@ -126,11 +126,6 @@ async function run(config: Config, io: CommandIO, log: Log): Promise<void> {
     await clients.close();
   }
   log.info({}, 'Mooring has stopped');
-}
-
-function operatorClock(): Clock {
-  const isSmall = process.execArgv.includes(SMALL_HEAP_FLAG);
-  return isSmall ? { ...systemClock, yieldNow: yieldToCollector(systemClock) } : systemClock;
 }
 
 /** Undefined: this process acts alone, whatever others do. */

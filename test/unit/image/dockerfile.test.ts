@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { SMALL_HEAP_FLAG } from '../../../src/base/young-objects.ts';
 import { isPermissive, NOTICES, renderNotices, runtimePackages } from '../../../tools/image/licences.ts';
 import { isIgnored, lastOf, parseDockerfile } from '../../image/dockerfile.ts';
 import { ROOT } from '../../support/readme.ts';
@@ -30,7 +29,7 @@ describe('Dockerfile', () => {
     expect(lastOf(image, 'USER')).toBe('65532:65532');
     expect(JSON.parse(lastOf(image, 'ENTRYPOINT') ?? '')).toEqual([
       '/usr/local/bin/node',
-      SMALL_HEAP_FLAG,
+      '--optimize-for-size',
       '/app/dist/main.js',
     ]);
     expect(JSON.parse(lastOf(image, 'CMD') ?? '')).toEqual(['controller']);
