@@ -57,6 +57,18 @@ test('A cluster that somebody renames is not taken over by an object that waits 
   expect(await playStory({ seed: 91_665, steps } as Story)).toMatchObject({ problem: undefined });
 });
 
+test('Of two objects that want one id at the same moment the second may get it, and give it back for another id', async () => {
+  const inShop = { spaceRef: { name: 'production', namespace: 'shop' } };
+  const steps = [
+    { afterMs: 1_325, do: 'create', of: 'databaseclusters', name: 'orders', spec: {} },
+    { afterMs: 19, do: 'create', of: 'databaseclusters', name: 'tenant/orders', spec: inShop },
+    { afterMs: 3, do: 'create', of: 'databaseusers', name: 'app', spec: {} },
+    { afterMs: 10, do: 'create', of: 'databases', name: 'sales', spec: {} },
+    { afterMs: 712_518, do: 'edit', of: 'databaseclusters', name: 'tenant/orders', spec: { clusterID: 'billing' } },
+  ];
+  expect(await playStory({ seed: 300_555, steps } as Story)).toMatchObject({ problem: undefined });
+});
+
 test('A look that goes on while its DatabaseSpace is deleted takes over no cluster that another object has', async () => {
   const wanting = { clusterID: 'orders', adoptionPolicy: 'MustExist' };
   const look = { annotations: { 'mooring.dev/reconcile-at': '3' } };
