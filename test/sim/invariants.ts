@@ -1,5 +1,5 @@
 import { CLUSTER_FINALIZER } from '../../src/kinds/databasecluster/resource.ts';
-import { ACCEPT_IDENTITY } from '../../src/kube/annotations.ts';
+import { ACCEPT_IDENTITY, isPaused } from '../../src/kube/annotations.ts';
 import { SECRETS } from '../../src/kube/api.ts';
 import { isStatusConditionTrue } from '../../src/kube/condition.ts';
 import { LEASES } from '../../src/kube/lease.ts';
@@ -268,8 +268,9 @@ export class Invariants {
       if (isIdentity(createdAt, cluster) && this.#askers.has(`${cluster.createdAt} ${object.metadata.uid}`))
         this.#createdFor.set(cluster, object.metadata.uid);
       if (!isIdentity(createdAt, cluster) && this.#createdFor.get(cluster) !== object.metadata.uid) continue;
-      // The source of a clone whose object needs a person does not wait for it, and may take along the login that it came with.
-      if (isUnsecured && isStatusConditionTrue(conditions, 'Stalled')) this.lost.lose(cluster, FACTORY.username);
+      // The source of a clone whose object is paused, or needs a person, does not wait for it, and may take along the login that it came with.
+      if (isUnsecured && (isPaused(object.metadata) || isStatusConditionTrue(conditions, 'Stalled')))
+        this.lost.lose(cluster, FACTORY.username);
       const asked = this.#asked.get(cluster) ?? new Set();
       this.#asked.set(cluster, asked);
       if (deleting && deletionPolicy === 'Delete') asked.add('destroying');
