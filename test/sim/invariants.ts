@@ -333,7 +333,9 @@ export class Invariants {
     const isObserved = specOf(object)['managementPolicy'] === 'Observe' || (ready?.reason === 'Observed' && !isCurrent);
     if (ready === undefined || isObserved) return;
     const isUnsecured = ready.reason === 'Suspended' && !isStatusConditionTrue(conditions, 'CredentialsSecured');
-    if (this.maySleepUnsecured && isUnsecured && (cluster.status === 'suspended' || !isCurrent)) return;
+    // Somebody else may be destroying it, which the object does not know yet.
+    const sleeps = cluster.status === 'suspended' || cluster.status === 'destroying';
+    if (this.maySleepUnsecured && isUnsecured && (sleeps || !isCurrent)) return;
     if (passwordIs(cluster.database, FACTORY.username, FACTORY.password))
       this.fail('factory login retired', `${name} is Ready, and the factory login signs in`);
     const { secretName } = credentials ?? {};
