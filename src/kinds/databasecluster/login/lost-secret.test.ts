@@ -2,24 +2,32 @@ import { expect, it } from 'vitest';
 import { kindBench } from '../../../../test/support/kind-bench.ts';
 import { type AnyObject, SECRETS } from '../../../kube/api.ts';
 
-it('A suspended DatabaseCluster reports that its admin Secret is gone, and stops once that is back', async () => {
-  const bench = await kindBench({ spec: { state: 'Suspended' } });
-  const condition = (type: string) => bench.status().conditions?.find((candidate) => candidate.type === type);
-  await bench.until('True Suspended');
-  const { metadata, ...rest } = bench.kube.all(SECRETS).find((secret) => secret.metadata.name === 'orders-admin') ?? {
-    metadata: {},
-  };
-  const { uid: _, resourceVersion: __, ...kept } = metadata;
-  bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
-  await bench.pass();
-  expect(condition('CredentialsSecured')).toMatchObject({ status: 'Unknown', reason: 'AdminLoginLost' });
-  expect(condition('Ready')).toMatchObject({
-    status: 'True',
-    message:
-      'Cluster "orders" is suspended, as the spec says; but Secret "orders-admin" with its login is gone: restore it before the cluster runs again',
-  });
-  await bench.kube.create(SECRETS, 'shop', { ...rest, metadata: kept } as AnyObject);
-  await bench.pass();
-  expect(condition('CredentialsSecured')).toMatchObject({ status: 'True', reason: 'FactoryLoginRetired' });
-  expect(condition('Ready')?.message).not.toContain('gone');
-});
+it.each([
+  ['', {}],
+  [', also one that it is to move from', { adminCredentials: { secretName: 'orders-root' } }],
+])(
+  'A suspended DatabaseCluster reports that its admin Secret is gone, and stops once that is back%s',
+  async (_what, change) => {
+    const bench = await kindBench({ spec: { state: 'Suspended' } });
+    const condition = (type: string) => bench.status().conditions?.find((candidate) => candidate.type === type);
+    await bench.until('True Suspended');
+    await bench.edit(change);
+    await bench.pass();
+    const { metadata, ...rest } = bench.kube.all(SECRETS).find((secret) => secret.metadata.name === 'orders-admin') ?? {
+      metadata: {},
+    };
+    const { uid: _, resourceVersion: __, ...kept } = metadata;
+    bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+    await bench.pass();
+    expect(condition('CredentialsSecured')).toMatchObject({ status: 'Unknown', reason: 'AdminLoginLost' });
+    expect(condition('Ready')).toMatchObject({
+      status: 'True',
+      message:
+        'Cluster "orders" is suspended, as the spec says; but Secret "orders-admin" with its login is gone: restore it before the cluster runs again',
+    });
+    await bench.kube.create(SECRETS, 'shop', { ...rest, metadata: kept } as AnyObject);
+    await bench.pass();
+    expect(condition('CredentialsSecured')).toMatchObject({ status: 'True', reason: 'FactoryLoginRetired' });
+    expect(condition('Ready')?.message).not.toContain('gone');
+  },
+);
