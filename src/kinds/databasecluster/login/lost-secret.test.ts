@@ -31,3 +31,23 @@ it.each([
     expect(condition('Ready')?.message).not.toContain('gone');
   },
 );
+
+it('Of a login that was to move, the message names the Secret that had it, which is the one to restore', async () => {
+  const bench = await kindBench({ spec: { state: 'Suspended' } });
+  await bench.until('True Suspended');
+  const before = bench.secret() ?? {};
+  await bench.edit({ adminCredentials: { secretName: 'orders-root' } });
+  bench.kube.remove(SECRETS, { namespace: 'shop', name: 'orders-admin' });
+  await bench.restart();
+  await bench.edit({ state: 'Running' });
+  await bench.until('False AdminLoginLost');
+  expect(bench.status().conditions?.find(({ type }) => type === 'Ready')?.message).toMatch(
+    /^Secret "orders-admin", from which the login was to move to "orders-root", is gone or holds no login that works, and nobody else knows the password. Restore it, with keys /,
+  );
+  await bench.putSecret('orders-admin', before, {
+    'mooring.dev/cluster': 'orders',
+    'app.kubernetes.io/managed-by': 'mooring',
+  });
+  await bench.until('True Running');
+  expect(bench.secret('orders-root')).toBeDefined();
+});

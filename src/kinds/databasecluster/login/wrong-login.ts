@@ -93,11 +93,18 @@ function whatIsRefused({ metadata, spec, status }: ClusterSubject, login: TriedL
     const refused = `The server refuses the password in Secret "${secretName}"${padding(login, 'current')}${why}`;
     return ['AdminLoginRefused', `${refused}, ${LOOK_THERE}`];
   }
-  if (status.credentials !== undefined)
+  if (status.credentials !== undefined) {
+    const kept = status.credentials.secretName;
+    const gone =
+      kept === secretName
+        ? `Secret "${secretName}" is gone or holds no login any more`
+        : `Secret "${kept}", from which the login was to move to "${secretName}", is gone or holds no login that works`;
+    const labels = labelsInWords(OWNER_LABEL, metadata.name);
     return [
       'AdminLoginLost',
-      `Secret "${secretName}" is gone or holds no login any more, and nobody else knows the password. Restore it, with keys username and password and labels ${labelsInWords(OWNER_LABEL, metadata.name)}`,
+      `${gone}, and nobody else knows the password. Restore it, with keys username and password and labels ${labels}`,
     ];
+  }
   const which = `the login that new clusters come with${padding(login, 'factory')}`;
   return ['DefaultLoginRefused', `The server refuses ${which}${unknownLogin(spec)}`];
 }
