@@ -292,7 +292,7 @@ Deletion
     expect(line.exec(explain(item))?.[1]).toBe(says);
   });
 
-  it('does not say that a failed pass had no answer, as it may have asked nothing', () => {
+  it('does not say of what was not asked that it had no answer', () => {
     const failed = (operation: string, more: object = {}) =>
       explain(
         anItem('DatabaseSpace', 'shop/production', {
@@ -303,6 +303,8 @@ Deletion
     expect(failed('Reconcile')).toBe('Reconcile, 60s ago');
     expect(failed('Reconcile', { httpStatus: 500 })).toBe('Reconcile, 60s ago: HTTP 500');
     expect(failed('list')).toBe('list, 60s ago: no answer');
+    const held = 'Cannot deploy cluster "orders": not sent, because there is no API token of level write or admin';
+    expect(failed('deploy', { message: held })).toBe('deploy, 60s ago: not sent');
     // All of it is shown above.
     expect(failed('Reconcile', { message: 'Secret "cloud" has no key' })).toBeUndefined();
   });

@@ -210,12 +210,12 @@ function lastError(item: Item, nowMs: number): readonly string[] {
   const error = item.status['lastError'];
   if (!isRecord(error)) return [];
   const operation = String(error['operation']);
+  const message = String(error['message']);
   const answers = [
     // For a whole pass, it is not known whether anything was asked.
-    ...(operation === PASS && error['httpStatus'] === undefined ? [] : [answerOf(error['httpStatus'])]),
+    ...(operation === PASS && error['httpStatus'] === undefined ? [] : [answerOf(error['httpStatus'], message)]),
     ...(error['code'] === undefined ? [] : [`code ${String(error['code'])}`]),
   ];
-  const message = String(error['message']);
   const isSaid = readinessOf(item).message.includes(message);
   if (isSaid && operation === PASS && answers.length === 0) return [];
   return [
@@ -225,9 +225,13 @@ function lastError(item: Item, nowMs: number): readonly string[] {
   ];
 }
 
-function answerOf(httpStatus: unknown): string {
-  return httpStatus === undefined ? 'no answer' : `HTTP ${String(httpStatus)}`;
+function answerOf(httpStatus: unknown, message: string): string {
+  if (httpStatus !== undefined) return `HTTP ${String(httpStatus)}`;
+  return NOT_SENT.test(message) ? 'not sent' : 'no answer';
 }
+
+/** What messages say of a call that was not made at all. */
+const NOT_SENT = /: (?:not sent|held back), because /;
 
 /** Conditions that are not true and fields that differ, without repeating what was said already. */
 function missing(item: Item): readonly string[] {
