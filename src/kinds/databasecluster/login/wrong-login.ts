@@ -106,15 +106,17 @@ function whatIsRefused({ metadata, spec, status }: ClusterSubject, login: TriedL
     ];
   }
   const which = `the login that new clusters come with${padding(login, 'factory')}`;
-  return ['DefaultLoginRefused', `The server refuses ${which}${unknownLogin(spec)}`];
+  return ['DefaultLoginRefused', `The server refuses ${which}${unknownLogin(spec, login)}`];
 }
 
 /** Each new cluster of the space needs what is in it. */
 const IF_WRONG = 'Correct that Secret only if new clusters come with another login';
 
 /** What the login of a cluster that never had one of ours may be. */
-function unknownLogin({ cloneFrom, spaceRef }: ClusterSubject['spec']): string {
+function unknownLogin({ cloneFrom, spaceRef }: ClusterSubject['spec'], { hasFormer }: TriedLogin): string {
   const isWrong = `the Secret that DatabaseSpace "${spaceRef.name}" names in defaultCredentialsSecretRef is wrong`;
+  if (cloneFrom?.clusterRef !== undefined && hasFormer === false)
+    return `, and there is no Secret with a login of DatabaseCluster "${cloneFrom.clusterRef.name}", which was cloned: restore that Secret, or make another clone once that DatabaseCluster has a login that works; or ${isWrong}. ${IF_WRONG}`;
   if (cloneFrom?.clusterRef !== undefined)
     return `, and the one that DatabaseCluster "${cloneFrom.clusterRef.name}" has now: its password was replaced while the clone was made, and the clone has the one before, which a backup of that Secret may hold; or ${isWrong}. Make another clone`;
   if (cloneFrom !== undefined)
