@@ -196,15 +196,22 @@ function nextTry(reached: Reached, item: Item): readonly string[] {
 
 function paceOf(item: Item, { reason }: Pick<Condition, 'reason'>): string {
   if (reason === 'InvalidSpec') return 'Once that is corrected.';
+  if (reason === 'SchemaRefused') return 'By itself every 10 minutes: a person must act first.';
   if (stalledOf(item) !== undefined)
     return 'By itself only now and then (after 1 minute, growing to 30): a person must act first.';
   // What differs, and is left so, waits for nothing.
   if (findStatusCondition(item.conditions, 'Reconciling') === undefined)
     return 'Not by itself: a person must act first.';
-  return reasonHelp(item.kind, reason)?.chapter === 'Tried again'
-    ? 'By itself, after pauses that grow from 1 second to 5 minutes.'
-    : 'By itself, as soon as what it waits for happens.';
+  return PACES[reasonHelp(item.kind, reason)?.chapter ?? ''] ?? 'By itself, as soon as what it waits for happens.';
 }
+
+/** By the chapter of conditions.md that the reason is in. */
+const PACES: Readonly<Record<string, string>> = {
+  'Tried again': 'By itself, after pauses that grow from 1 second to 5 minutes.',
+  // Such as a deletion. Not all that may be in its way is watched, such as labels of namespaces.
+  'A person must act':
+    'By itself if what is in the way changes, and otherwise only now and then: a person must act first.',
+};
 
 function lastError(item: Item, nowMs: number): readonly string[] {
   const error = item.status['lastError'];
