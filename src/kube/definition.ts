@@ -63,6 +63,8 @@ export interface FieldIssue {
   readonly field: string;
   /** What it is, and what it should be. */
   readonly text: string;
+  /** What it should be, if an API server says that in the same words. */
+  readonly rule?: string;
 }
 
 /** Returns what is wrong with a spec by all of its rules, field by field. */
@@ -126,7 +128,8 @@ function describeIssue(issue: z.core.$ZodIssue, raw: unknown): FieldIssue {
   if (value === undefined) return { field: path, text: 'is missing: set it' };
   const shown = JSON.stringify(value);
   const short = shown.length <= SHOWN_VALUE_LENGTH ? shown : `${shown.slice(0, SHOWN_VALUE_LENGTH)}…`;
-  return { field: path, text: `cannot be ${short}: ${issue.message}` };
+  const text = `cannot be ${short}: ${issue.message}`;
+  return issue.code === 'custom' ? { field: path, text, rule: issue.message } : { field: path, text };
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CLUSTER_SPEC } from '../../test/support/specs.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
+import { databaseUserDefinition } from '../kinds/databaseuser/schema.ts';
+import { TEMPLATE_RULES } from '../kinds/databaseuser/secret/template.ts';
 import { type AnyObject, KubeError } from '../kube/api.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { dryRun } from './dry-run.ts';
@@ -348,6 +350,39 @@ describe('dryRun()', () => {
     expect(await run(api, { ...CLUSTER_SPEC, region: 'mars-1' }, liveOf({}))).toEqual({
       problems: fields.map(({ field, message }) => `${field}: ${message}`),
     });
+  });
+
+  it('reports everything that is wrong with one field, once, whether it or the server knows the rule', async () => {
+    const template = { password: 'x', 'bad key': 'y', DSN: '{{ nope }}' };
+    const [key, fixed, placeholder] = TEMPLATE_RULES.map(({ message }) => message);
+    const field = 'spec.connectionSecret.template';
+    const asked: object[] = [];
+    const applyDryRun: KubeClient['applyDryRun'] = async (_resource, object) => {
+      const { spec } = object as unknown as { readonly spec: object };
+      asked.push(spec);
+      if ('nonsense' in spec)
+        throw new KubeError('failed to create typed patch object (…): .spec.nonsense: field not declared in schema', {
+          status: 500,
+        });
+      const fields = [key, fixed, placeholder].map((message) => ({ field, message: `Invalid value: ${message}` }));
+      throw new KubeError('invalid', { status: 422, fields });
+    };
+    const manifest = {
+      ...manifestOf({ clusterRef: { name: 'orders' }, connectionSecret: { template }, nonsense: 1 }),
+      kind: 'DatabaseUser',
+    };
+    const api = { applyDryRun } as KubeClient;
+    const answer = await dryRun(api, databaseUserDefinition, manifest, undefined, new Set(), signal);
+    const value = JSON.stringify(template);
+    expect(answer).toEqual({
+      problems: [
+        `${field} cannot be ${value}: ${key}`,
+        `${field} cannot be ${value}: ${fixed}`,
+        `${field}: Invalid value: ${placeholder}`,
+        'spec.nonsense cannot be 1: there is no such field: correct its name, or remove it',
+      ],
+    });
+    expect(asked).toHaveLength(2);
   });
 
   it('reports once what is misspelt and required', async () => {

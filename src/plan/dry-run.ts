@@ -1,7 +1,7 @@
 import { recordOf } from '../base/is-record.ts';
 import { type AnyObject, isConflict, KubeError } from '../kube/api.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { type ResourceDefinition, specIssues } from '../kube/definition.ts';
+import { type FieldIssue, type ResourceDefinition, specIssues } from '../kube/definition.ts';
 import { isNoNamespace } from '../plugin/inventory.ts';
 import { resourceOf } from '../plugin/kinds.ts';
 import { mergePatch } from '../sandbox/merge-patch.ts';
@@ -30,7 +30,7 @@ export async function dryRun(
 ): Promise<DryRun> {
   const spec = { ...recordOf(live?.spec), ...recordOf(asTaken(manifest, live).spec) };
   const conflicts: string[] = [];
-  const own = specIssues(definition, spec).map(({ field, text }) => ({ field, text: `${field} ${text}` }));
+  const own = specIssues(definition, spec).map((issue) => ({ ...issue, text: `${issue.field} ${issue.text}` }));
   try {
     const onConflict = (text: string) => conflicts.push(text);
     const ask = (rest: Manifest) => asked(api, definition, rest, live, onConflict, signal);
@@ -76,10 +76,12 @@ function noNamespace(namespace: string): string {
 async function allRefused(
   definition: ResourceDefinition,
   manifest: Manifest,
-  own: readonly Refused[],
+  own: readonly FieldIssue[],
   ask: (manifest: Manifest) => Promise<AnyObject>,
 ): Promise<DryRun> {
-  const told = new Map<string, readonly string[]>(own.map(({ field, text }) => [field, [text]]));
+  const told = new Map<string, readonly string[]>();
+  for (const { field, text } of own) told.set(field, [...(told.get(field) ?? []), text]);
+  const rules = own.filter(({ rule }) => rule !== undefined);
   const problems = () => [...told.values()].flat();
   let isRefused = false;
   for (let rest = manifest; ; ) {
@@ -92,7 +94,10 @@ async function allRefused(
       if (wrong.length === 0 && !isRefused) throw error;
     }
     const before = new Set(told.keys());
+    // The server knows more rules on these fields than our own schema does.
+    for (const { field } of rules) before.delete(field);
     for (const each of wrong) {
+      if (rules.some(({ field, rule = '' }) => field === each.field && each.text.endsWith(rule))) continue;
       // The field that was meant had been reported as missing.
       if (each.meant !== undefined) told.delete(meantField(each));
       // Several rules may say something about one field.
@@ -100,10 +105,8 @@ async function allRefused(
       if (beside !== undefined) told.set(each.field, [...new Set([...beside, each.text])]);
       else if (!isSaid(told, each)) told.set(each.field, [each.text]);
     }
-    const next = [...(isRefused ? [] : own), ...wrong].reduce(
-      (left, each) => (each.isRule ? left : mended(left, each)),
-      rest,
-    );
+    const first = isRefused ? [] : own.filter(({ rule }) => rule === undefined);
+    const next = [...first, ...wrong.filter(({ isRule }) => !isRule)].reduce<Manifest>(mended, rest);
     isRefused = true;
     if (next === rest) return { problems: problems() };
     rest = next;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anItem } from '../../test/support/items.ts';
+import { TRY_AGAIN_MS } from '../kinds/database/sources/observe-sources.ts';
 import { NOT_WATCHED } from '../kinds/namespaces.ts';
 import { styleFor } from './command-line/text.ts';
 import { explainText, explanationOf } from './explain.ts';
@@ -116,6 +117,20 @@ describe('explainText()', () => {
     const how = also === undefined ? {} : { [also]: true };
     const item = anItem('DatabaseCluster', 'shop/orders', { ready: ['False', reason, 'Why'], ...how });
     expect(explain(item)).toContain(`Next try\n  ${pace}`);
+  });
+
+  it('does not say that nothing is needed for the deletion of an object that a person must unblock', () => {
+    const ready = ['False', 'DeletionBlocked', 'It does not admit namespace "shop"'] as const;
+    expect(explain(anItem('DatabaseUser', 'shop/app', { ready, reconciling: true, deleted: true }))).toContain(
+      'Next try\n  By itself if what is in the way changes, and otherwise only now and then: a person must act first.',
+    );
+  });
+
+  it('gives the same time for the next try of a refused schema as its message', () => {
+    const ready = ['False', 'SchemaRefused', `and the same again every ${TRY_AGAIN_MS / 60_000} minutes`] as const;
+    expect(explain(anItem('Database', 'shop/orders', { ready, stalled: true }))).toContain(
+      `Next try\n  By itself every ${TRY_AGAIN_MS / 60_000} minutes: a person must act first.`,
+    );
   });
 
   it('does not refer to the message, which is shown above, unless there is more to do', () => {
@@ -292,7 +307,7 @@ Deletion
     expect(line.exec(explain(item))?.[1]).toBe(says);
   });
 
-  it('does not say that a failed pass had no answer, as it may have asked nothing', () => {
+  it('does not say of what was not asked that it had no answer', () => {
     const failed = (operation: string, more: object = {}) =>
       explain(
         anItem('DatabaseSpace', 'shop/production', {
@@ -303,6 +318,8 @@ Deletion
     expect(failed('Reconcile')).toBe('Reconcile, 60s ago');
     expect(failed('Reconcile', { httpStatus: 500 })).toBe('Reconcile, 60s ago: HTTP 500');
     expect(failed('list')).toBe('list, 60s ago: no answer');
+    const held = 'Cannot deploy cluster "orders": not sent, because there is no API token of level write or admin';
+    expect(failed('deploy', { message: held })).toBe('deploy, 60s ago: not sent');
     // All of it is shown above.
     expect(failed('Reconcile', { message: 'Secret "cloud" has no key' })).toBeUndefined();
   });

@@ -196,26 +196,33 @@ function nextTry(reached: Reached, item: Item): readonly string[] {
 
 function paceOf(item: Item, { reason }: Pick<Condition, 'reason'>): string {
   if (reason === 'InvalidSpec') return 'Once that is corrected.';
+  if (reason === 'SchemaRefused') return 'By itself every 10 minutes: a person must act first.';
   if (stalledOf(item) !== undefined)
     return 'By itself only now and then (after 1 minute, growing to 30): a person must act first.';
   // What differs, and is left so, waits for nothing.
   if (findStatusCondition(item.conditions, 'Reconciling') === undefined)
     return 'Not by itself: a person must act first.';
-  return reasonHelp(item.kind, reason)?.chapter === 'Tried again'
-    ? 'By itself, after pauses that grow from 1 second to 5 minutes.'
-    : 'By itself, as soon as what it waits for happens.';
+  return PACES[reasonHelp(item.kind, reason)?.chapter ?? ''] ?? 'By itself, as soon as what it waits for happens.';
 }
+
+/** By the chapter of conditions.md that the reason is in. */
+const PACES: Readonly<Record<string, string>> = {
+  'Tried again': 'By itself, after pauses that grow from 1 second to 5 minutes.',
+  // Such as a deletion. Not all that may be in its way is watched, such as labels of namespaces.
+  'A person must act':
+    'By itself if what is in the way changes, and otherwise only now and then: a person must act first.',
+};
 
 function lastError(item: Item, nowMs: number): readonly string[] {
   const error = item.status['lastError'];
   if (!isRecord(error)) return [];
   const operation = String(error['operation']);
+  const message = String(error['message']);
   const answers = [
     // For a whole pass, it is not known whether anything was asked.
-    ...(operation === PASS && error['httpStatus'] === undefined ? [] : [answerOf(error['httpStatus'])]),
+    ...(operation === PASS && error['httpStatus'] === undefined ? [] : [answerOf(error['httpStatus'], message)]),
     ...(error['code'] === undefined ? [] : [`code ${String(error['code'])}`]),
   ];
-  const message = String(error['message']);
   const isSaid = readinessOf(item).message.includes(message);
   if (isSaid && operation === PASS && answers.length === 0) return [];
   return [
@@ -225,9 +232,13 @@ function lastError(item: Item, nowMs: number): readonly string[] {
   ];
 }
 
-function answerOf(httpStatus: unknown): string {
-  return httpStatus === undefined ? 'no answer' : `HTTP ${String(httpStatus)}`;
+function answerOf(httpStatus: unknown, message: string): string {
+  if (httpStatus !== undefined) return `HTTP ${String(httpStatus)}`;
+  return NOT_SENT.test(message) ? 'not sent' : 'no answer';
 }
+
+/** What messages say of a call that was not made at all. */
+const NOT_SENT = /: (?:not sent|held back), because /;
 
 /** Conditions that are not true and fields that differ, without repeating what was said already. */
 function missing(item: Item): readonly string[] {

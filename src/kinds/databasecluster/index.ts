@@ -41,8 +41,12 @@ export function databaseClusterKind(
         `leaving/${beside(metadata.name)}`,
         ...createdReferences(subject),
         ...[currentID(subject), desiredID(subject)].map((id) => `clusters/${space}/${id}`),
-        `secrets/${beside(adminSecretName(subject))}`,
-        ...(existing === undefined ? [] : [`secrets/${beside(existing)}`]),
+        // The login stays in the former Secret until a server that runs has the password in the next.
+        ...new Set(
+          [adminSecretName(subject), subject.status.credentials?.secretName, existing]
+            .filter((name) => name !== undefined)
+            .map((name) => `secrets/${beside(name)}`),
+        ),
         ...(source === undefined ? [] : [`databaseclusters/${beside(source.name)}`]),
         // Also for whom the object that has it admits.
         ...(sourceID === undefined || subject.status.createdAt !== undefined ? [] : [`clusters/${space}/${sourceID}`]),

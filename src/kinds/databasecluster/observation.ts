@@ -180,6 +180,8 @@ export type LoginObservation =
       readonly retire?: readonly string[];
       /** The refused logins whose username or password begins or ends with white space, as in what `echo` writes. */
       readonly paddedIn?: readonly ('current' | 'existing' | 'factory')[];
+      /** If no login works: whether another Secret holds one that was tried, for a clone that of its source. */
+      readonly hasFormer?: boolean;
     };
 
 export type TriedLogin = Extract<LoginObservation, { login: 'tried' }>;

@@ -12,7 +12,7 @@ import { cloneSourceOf } from './existence/clone-source.ts';
 import { isToBeCreated } from './existence/decide-absent.ts';
 import { findCluster } from './existence/find-cluster.ts';
 import { moveOf } from './existence/moved.ts';
-import { adminSecretName, createdAtOf, desiredID, isOnlyObserved, isSame, owns } from './identity.ts';
+import { createdAtOf, desiredID, isOnlyObserved, isSame, owns } from './identity.ts';
 import { clonesToSecure } from './login/clones.ts';
 import { observeLogin } from './login/observe-login.ts';
 import { observeSecret } from './login/secret-taken.ts';
@@ -198,9 +198,7 @@ async function loginOf(work: Work, seen: SpaceSeen): Promise<SpaceSeen['login']>
 
 /** The login of a sleeping cluster cannot be tried, but a missing Secret is noticed, and can be restored before it is needed. */
 function lostSecretOf({ secrets }: ClusterWorld, subject: ClusterSubject, { cluster }: SpaceSeen) {
-  const { credentials } = subject.status;
-  // If Secrets are not watched, nothing reports on one with another name.
-  const name = credentials?.secretName === adminSecretName(subject) ? credentials.secretName : undefined;
+  const name = subject.status.credentials?.secretName;
   const sleeps = cluster?.status === 'suspended' && owns(subject) && !subject.deleting && isSame(subject, cluster);
   if (name === undefined || !sleeps) return {};
   return secrets.version(subject.metadata.namespace ?? '', name) === undefined ? { lostSecret: name } : {};

@@ -359,8 +359,12 @@ describe('clusterConditions()', () => {
 
   it('does not say of a running server that none runs, whoever it belongs to', () => {
     const seen = foreign.with({ endpoint: 'https://other.test:443' });
-    expect(availableOf(healthy.subject, seen)).toMatchObject({ reason: 'NotVerified' });
-    expect(availableOf(aCluster().deleting().subject, anObservation().with({ endpoint: undefined }))).toMatchObject({
+    expect(availableOf(healthy.subject, seen)).toMatchObject({
+      reason: 'NotVerified',
+      message: 'Cluster "orders" is not this object\'s, and no login is tried there',
+    });
+    const going = aCluster().owned().deleting();
+    expect(availableOf(going.subject, anObservation().with({ endpoint: undefined }))).toMatchObject({
       reason: 'NotVerified',
       message: 'The login was not tried yet',
     });

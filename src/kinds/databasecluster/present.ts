@@ -150,7 +150,7 @@ function securedOfOurs(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdat
 }
 
 /** There is no cluster, or one that is not known to be ours. */
-function securedWithoutOurs(subject: ClusterSubject, { cluster, id }: SpaceSeen): ConditionUpdate {
+function securedWithoutOurs(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   const { credentials, conditions } = subject.status;
   if (credentials !== undefined) {
     // If it comes back, what was wrong with its login still is, and nothing else remembers that.
@@ -160,10 +160,14 @@ function securedWithoutOurs(subject: ClusterSubject, { cluster, id }: SpaceSeen)
     if (findStatusCondition(conditions, SECURED)?.reason === 'ObservedOnly') return NOT_RETIRED;
   }
   const [reason, message] =
-    cluster === undefined
-      ? ['ClusterMissing', `There is no cluster "${id}" to sign in to`]
-      : ['ClusterNotOurs', `Cluster "${id}" is not this object's, and no login is tried there`];
+    seen.cluster === undefined
+      ? ['ClusterMissing', `There is no cluster "${seen.id}" to sign in to`]
+      : ['ClusterNotOurs', triedNowhere(seen)];
   return { type: SECURED, status: 'False', reason, message };
+}
+
+function triedNowhere({ id }: Pick<SpaceSeen, 'id'>): string {
+  return `Cluster "${id}" is not this object's, and no login is tried there`;
 }
 
 const SECURED = 'CredentialsSecured';
@@ -222,9 +226,8 @@ function available(subject: ClusterSubject, seen: SpaceSeen): ConditionUpdate {
   if (isBeingCreated(subject, seen))
     return { type, status: 'False', reason: 'NoServer', message: 'No server runs yet' };
   if (isUp && (seen.endpoint !== undefined || subject.deleting)) {
-    // Which of several servers it is, is remembered only for our own cluster.
-    const at = seen.endpoint === undefined || !isOurs(subject, seen) ? '' : ` at ${seen.endpoint}`;
-    return notVerified(`The login was not tried yet${at}`);
+    if (seen.cluster !== undefined && !isOurs(subject, seen)) return notVerified(triedNowhere(seen));
+    return notVerified(`The login was not tried yet${seen.endpoint === undefined ? '' : ` at ${seen.endpoint}`}`);
   }
   const why =
     seen.cluster === undefined

@@ -297,8 +297,9 @@ describe('changeOf()', () => {
   });
 
   it('says what to do about a difference that is only reported, and what happens once the spec changes', () => {
+    const smaller = anObservation().cluster({ storageSizeGB: 50 });
     const messageOf = (given: typeof healthy) =>
-      conditionOf(decideCluster(given.subject, bigger.seen, NOW_MS), 'Ready')?.message;
+      conditionOf(decideCluster(given.subject, smaller.seen, NOW_MS), 'Ready')?.message;
     const report = healthy.with({ driftPolicy: 'Report' });
     expect(messageOf(report)).toMatch(
       /until any change of the spec asks for all of this: set the spec .*driftPolicy: Revert$/,
@@ -306,13 +307,26 @@ describe('changeOf()', () => {
     // As it says: the change may be about something else.
     const next = decideCluster(
       report.with({ deletionPolicy: 'Delete', storageSizeGB: 300 }).generation(2).subject,
-      bigger.seen,
+      smaller.seen,
       NOW_MS,
     );
     expect(outline(next).steps).toEqual(['Update']);
     expect(messageOf(healthy.with({ managementPolicy: 'Observe' }))).toMatch(
       /nothing is changed: set the spec to what the cluster is, or change the cluster$/,
     );
+  });
+
+  it('does not advise to undo a difference that is only reported if that is impossible', () => {
+    const messageOf = (spec: Readonly<Record<string, unknown>>, seen: typeof bigger) =>
+      conditionOf(decideCluster(healthy.with(spec).subject, seen.seen, NOW_MS), 'Ready')?.message;
+    const upgraded = anObservation().cluster({ version: '3.12.0' });
+    expect(messageOf({ driftPolicy: 'Report', machineType: 'c2d-highcpu-8' }, bigger)).toMatch(
+      /nothing is changed, and not all of it can be: .* Set storageSizeGB: 200. Until then, these changes wait: machineType /,
+    );
+    for (const policy of [{ driftPolicy: 'Report' }, { managementPolicy: 'Observe' }])
+      expect(messageOf(policy, upgraded)).toMatch(
+        /nothing is changed, and not all of it can be: .*delete this object with deletionPolicy: Retain, and create it again with adoptionPolicy: IfExists$/,
+      );
   });
 
   it('shows drift whenever Synced is False because of it, and takes it away afterwards', () => {

@@ -109,9 +109,25 @@ export function settled(
   const policy = leavesAsIs(subject, seen);
   const what = `Cluster "${seen.id}" differs from the spec: ${inWords(drift)}`;
   if (policy === undefined) return changeOf(subject, seen)?.summary ?? reconciling('Updating', what);
-  const told = `${what}. With ${policy} nothing is changed${HOW_TO_SETTLE[policy]}`;
+  const how = impossible(subject, seen, policy, drift) ?? HOW_TO_SETTLE[policy];
+  const told = `${what}. With ${policy} nothing is changed${how}`;
   const [word, before] = renamedElsewhere(subject, seen) ?? ['Drifted', ''];
   return [{ type: 'Ready', status: 'False', reason: word, message: `${before}${told}` }];
+}
+
+/** What people hear instead if a difference that is only reported can never be undone: the usual advice would not help. */
+function impossible(
+  subject: ClusterSubject,
+  seen: SpaceSeen,
+  policy: LeavingPolicy,
+  drift: readonly Difference[],
+): string | undefined {
+  const [reason, message] = obstacleOf(subject, seen, drift) ?? [];
+  if (reason === undefined) return undefined;
+  const so = `, and not all of it can be: ${message}`;
+  if (policy === 'driftPolicy: Report') return `${so}${othersWaiting(subject, seen, reason, drift)}`;
+  // The spec of one that is only observed may follow its storage, as always.
+  return reason === 'StorageCannotShrink' ? undefined : so;
 }
 
 /** Why the cluster can never become what the spec says, as reason and message; undefined: it can. */

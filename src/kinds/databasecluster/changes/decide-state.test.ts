@@ -158,6 +158,20 @@ describe('decideRunState()', () => {
     });
   });
 
+  it('says that the login moves to another Secret only once the cluster runs again', () => {
+    const readyOf = (adminCredentials: object) =>
+      conditionOf(
+        decideCluster(changed({ state: 'Suspended', adminCredentials }).subject, suspended.seen, NOW_MS),
+        'Ready',
+      );
+    expect(readyOf({ secretName: 'orders-root' })).toMatchObject({
+      status: 'True',
+      message:
+        'Cluster "orders" is suspended, as the spec says; its login stays in Secret "orders-admin", and moves to "orders-root" once it runs again',
+    });
+    expect(readyOf({ secretName: 'orders-admin' })?.message).toBe('Cluster "orders" is suspended, as the spec says');
+  });
+
   it.each([
     [{ storageSizeGB: 50 }, 'slowly'],
     [{ storageSizeGB: 200 }, undefined],

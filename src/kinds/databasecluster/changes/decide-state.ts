@@ -1,5 +1,5 @@
 import { rotationWaits } from '../../rotation.ts';
-import { desiredID } from '../identity.ts';
+import { adminSecretName, desiredID } from '../identity.ts';
 import { needsPerson } from '../login/wrong-login.ts';
 import type { ClusterDecision, ClusterSubject, SpaceSeen } from '../observation.ts';
 import {
@@ -103,13 +103,22 @@ function decideSuspended(subject: ClusterSubject, seen: SpaceSeen): ClusterDecis
       ? { ...condition, reason: 'Suspended', message: `${message}: no server runs` }
       : condition,
   );
-  const but = lostWords(seen) ?? unsecuredWords(subject) ?? rotationWaits(subject, 'it runs again');
+  const waits = () => `${moveWaits(subject)}${rotationWaits(subject, 'it runs again')}`;
+  const but = lostWords(seen) ?? unsecuredWords(subject) ?? waits();
   return { conditions: [...settled(subject, seen, 'Suspended', `${message}${but}`), ...conditions] };
 }
 
 function lostWords(seen: SpaceSeen): string | undefined {
   const lost = lostSecret(seen);
   return lost && `; but Secret "${lost}" with its login is gone: restore it before the cluster runs again`;
+}
+
+/** Until then the Secret that the spec names is not there, and a person might look for it. */
+function moveWaits(subject: ClusterSubject): string {
+  const now = subject.status.credentials?.secretName;
+  const next = adminSecretName(subject);
+  if (now === undefined || now === next || subject.spec.managementPolicy !== 'Manage') return '';
+  return `; its login stays in Secret "${now}", and moves to "${next}" once it runs again`;
 }
 
 /** Something lasting kept it from being secured before it was suspended, or it was suspended when it was taken over. */

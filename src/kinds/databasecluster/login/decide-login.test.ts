@@ -235,14 +235,29 @@ describe('decideLogin()', () => {
       ],
     },
     {
+      cloneFrom: { clusterRef: { name: 'source' } },
+      // Its Secret was deleted, or the object itself.
+      found: { hasFormer: false },
+      says: [
+        'and there is no Secret with a login of DatabaseCluster "source", which was cloned: restore that Secret',
+        'or make another clone once that DatabaseCluster has a login that works',
+        '. Or put a login that works into a Secret',
+      ],
+    },
+    {
       cloneFrom: { clusterID: 'source' },
       says: [
         'it has the login that cluster "source" had when it was cloned',
         'only where cloneFrom.clusterRef names a DatabaseCluster',
       ],
     },
-  ])('says which login a clone of $cloneFrom has if it refuses all known ones', ({ cloneFrom, says }) => {
-    const seen = anObservation().tried({ working: 'none', secretVersion: undefined, factoryAlive: undefined });
+  ])('says which login a clone of $cloneFrom has if it refuses all known ones', ({ cloneFrom, says, found = {} }) => {
+    const seen = anObservation().tried({
+      working: 'none',
+      secretVersion: undefined,
+      factoryAlive: undefined,
+      ...found,
+    });
     const decision = decideCluster(fresh.with({ cloneFrom }).subject, seen.seen, NOW_MS);
     expect(outline(decision).ready).toBe('False DefaultLoginRefused');
     for (const part of says) expect(conditionOf(decision, 'Ready')?.message).toContain(part);

@@ -99,7 +99,7 @@ async function tryLogins(work: Work, endpoint: string, fresh: boolean): Promise<
     verifyInMs: untilNext(subject, connection, nowMs, landsForMs, nowMs),
     refusal: refusalOf(world, subject, secret?.uid),
     ...left,
-    ...(working === 'none' ? { paddedIn: paddedIn(known) } : {}),
+    ...(working === 'none' ? { paddedIn: paddedIn(known), hasFormer: known.inherited.length > 0 } : {}),
   };
 }
 

@@ -93,21 +93,30 @@ function whatIsRefused({ metadata, spec, status }: ClusterSubject, login: TriedL
     const refused = `The server refuses the password in Secret "${secretName}"${padding(login, 'current')}${why}`;
     return ['AdminLoginRefused', `${refused}, ${LOOK_THERE}`];
   }
-  if (status.credentials !== undefined)
+  if (status.credentials !== undefined) {
+    const kept = status.credentials.secretName;
+    const gone =
+      kept === secretName
+        ? `Secret "${secretName}" is gone or holds no login any more`
+        : `Secret "${kept}", from which the login was to move to "${secretName}", is gone or holds no login that works`;
+    const labels = labelsInWords(OWNER_LABEL, metadata.name);
     return [
       'AdminLoginLost',
-      `Secret "${secretName}" is gone or holds no login any more, and nobody else knows the password. Restore it, with keys username and password and labels ${labelsInWords(OWNER_LABEL, metadata.name)}`,
+      `${gone}, and nobody else knows the password. Restore it, with keys username and password and labels ${labels}`,
     ];
+  }
   const which = `the login that new clusters come with${padding(login, 'factory')}`;
-  return ['DefaultLoginRefused', `The server refuses ${which}${unknownLogin(spec)}`];
+  return ['DefaultLoginRefused', `The server refuses ${which}${unknownLogin(spec, login)}`];
 }
 
 /** Each new cluster of the space needs what is in it. */
 const IF_WRONG = 'Correct that Secret only if new clusters come with another login';
 
 /** What the login of a cluster that never had one of ours may be. */
-function unknownLogin({ cloneFrom, spaceRef }: ClusterSubject['spec']): string {
+function unknownLogin({ cloneFrom, spaceRef }: ClusterSubject['spec'], { hasFormer }: TriedLogin): string {
   const isWrong = `the Secret that DatabaseSpace "${spaceRef.name}" names in defaultCredentialsSecretRef is wrong`;
+  if (cloneFrom?.clusterRef !== undefined && hasFormer === false)
+    return `, and there is no Secret with a login of DatabaseCluster "${cloneFrom.clusterRef.name}", which was cloned: restore that Secret, or make another clone once that DatabaseCluster has a login that works; or ${isWrong}. ${IF_WRONG}`;
   if (cloneFrom?.clusterRef !== undefined)
     return `, and the one that DatabaseCluster "${cloneFrom.clusterRef.name}" has now: its password was replaced while the clone was made, and the clone has the one before, which a backup of that Secret may hold; or ${isWrong}. Make another clone`;
   if (cloneFrom !== undefined)
