@@ -17,6 +17,7 @@ interface Setting {
   readonly name?: string;
   /** The kubeconfig is the default one, and no variable names it. */
   readonly isDefault?: boolean;
+  readonly proxy?: string;
 }
 
 /** Runs the command `name` with the kubeconfig of a cluster where nothing listens. */
@@ -27,6 +28,7 @@ async function run(
     server = 'https://127.0.0.1:1',
     name = 'status',
     isDefault = false,
+    proxy,
   }: Setting = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'mooring-on-cluster-'));
@@ -34,7 +36,7 @@ async function run(
   mkdirSync(join(folder, '.kube'));
   const path = join(folder, '.kube', 'config');
   const config = {
-    clusters: [{ name: 'main', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    clusters: [{ name: 'main', cluster: { server, 'proxy-url': proxy, 'insecure-skip-tls-verify': true } }],
     users: [{ name: 'me', user: { token: 'abc' } }],
     contexts: [{ name: 'main', context: { cluster: 'main', user: 'me' } }],
     'current-context': 'main',
@@ -89,6 +91,16 @@ test('A command says what to check if an API server does not answer', async () =
   const { code, stderr } = await run([]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^The API server does not answer: .*ECONNREFUSED.*\nCheck --kubeconfig and --context/);
+});
+
+test('A command names the proxy if that does not answer, and where it is set', async () => {
+  const proxy = 'http://me:sesame@127.0.0.1:1';
+  const { code, stderr } = await run([], { proxy, server: 'https://kubernetes.test' });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/ECONNREFUSED 127\.0\.0\.1:1, through the proxy http:\/\/127\.0\.0\.1:1\n/);
+  expect(stderr).toMatch(
+    /\nCheck --kubeconfig and --context, the proxy \(proxy-url of the kubeconfig, otherwise HTTPS_PROXY/,
+  );
 });
 
 test('A command asks an API server again that puts it off', async () => {

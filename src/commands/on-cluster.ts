@@ -198,11 +198,16 @@ function elsewhere(message: string): string {
   return message.includes(' in the namespace ') ? ', or name another namespace with --namespace' : '';
 }
 
+function toCheck({ isProxied }: HttpError): string {
+  const proxy = isProxied ? ', the proxy (proxy-url of the kubeconfig, otherwise HTTPS_PROXY and NO_PROXY)' : '';
+  return `Check --kubeconfig and --context${proxy}, and whether the cluster runs`;
+}
+
 /** Returns the message of a failure, with what a person can do about it. */
 export function explained(error: unknown): string {
   const message = messageOf(error).trim();
   if (error instanceof HttpError && error.kind !== 'tooLarge')
-    return `The API server does not answer: ${message}\nCheck --kubeconfig and --context, and whether the cluster runs`;
+    return `The API server does not answer: ${message}\n${toCheck(error)}`;
   if (error instanceof NoKubeconfigError) return `${message}: name one with --kubeconfig or KUBECONFIG`;
   if (!(error instanceof KubeError)) return message;
   if (error.status === 403) return `${message}\nYou lack a right: ask for it${roleFor(message)}${elsewhere(message)}`;
