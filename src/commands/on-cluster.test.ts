@@ -18,6 +18,7 @@ interface Setting {
   /** The kubeconfig is the default one, and no variable names it. */
   readonly isDefault?: boolean;
   readonly proxy?: string;
+  readonly user?: object;
 }
 
 /** Runs the command `name` with the kubeconfig of a cluster where nothing listens. */
@@ -29,6 +30,7 @@ async function run(
     name = 'status',
     isDefault = false,
     proxy,
+    user = { token: 'abc' },
   }: Setting = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'mooring-on-cluster-'));
@@ -37,7 +39,7 @@ async function run(
   const path = join(folder, '.kube', 'config');
   const config = {
     clusters: [{ name: 'main', cluster: { server, 'proxy-url': proxy, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'me', user: { token: 'abc' } }],
+    users: [{ name: 'me', user }],
     contexts: [{ name: 'main', context: { cluster: 'main', user: 'me' } }],
     'current-context': 'main',
   };
@@ -282,6 +284,22 @@ test.each([
 ])('A command says which role grants the right to %s %s', (verb, resource, group, told) => {
   const message = `User "eve" cannot ${verb} resource "${resource}" in API group "${group}" in the namespace "shop"`;
   expect(explained(new KubeError(message, { status: 403 }))).toMatch(told);
+});
+
+test('A command says so if the API server does not know who asks: no right would help', () => {
+  const message =
+    'User "system:anonymous" cannot list resource "databases" in API group "mooring.dev" in the namespace "shop"';
+  expect(explained(new KubeError(message, { status: 403 }))).toMatch(
+    /\nThe API server does not know who asks: .* expired/,
+  );
+});
+
+test('A command names the certificates of the kubeconfig if they cannot be used', async () => {
+  const user = { 'client-certificate-data': btoa('CERT'), 'client-key-data': btoa('KEY') };
+  expect(await run([], { user })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^The certificates or the key for the API server cannot be used: /),
+  });
 });
 
 test('A command says how to do with less if a right in the whole cluster is missing', () => {
