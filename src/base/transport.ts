@@ -53,6 +53,8 @@ export class HttpError extends Error {
   readonly isWithheld: boolean;
   /** Nobody that this process trusts vouches for the other side's certificate. */
   readonly isUntrusted: boolean;
+  /** It had to go through a proxy, which may be to blame; the message names it. */
+  readonly isProxied: boolean;
 
   constructor(
     kind: HttpError['kind'],
@@ -63,6 +65,7 @@ export class HttpError extends Error {
       isSilence?: boolean;
       isWithheld?: boolean;
       isUntrusted?: boolean;
+      isProxied?: boolean;
     },
   ) {
     super(message, options);
@@ -70,6 +73,7 @@ export class HttpError extends Error {
     this.isSilence = options?.isSilence === true;
     this.isWithheld = options?.isWithheld === true;
     this.isUntrusted = options?.isUntrusted === true;
+    this.isProxied = options?.isProxied === true;
     this.isUnanswered = (kind === 'unreachable' && !this.isWithheld) || options?.isUnanswered === true;
   }
 }

@@ -23,15 +23,8 @@ export interface KubeClients {
 
 /** `watches`: how many run at once, each of which keeps a connection for itself. */
 export function createKubeClients(connection: KubeConnection, given: Given, watches: number): KubeClients {
-  const transportWith = (connections: number) => {
-    try {
-      return createUndiciTransport({ ...connection.tls, connections });
-    } catch (error) {
-      const message = `The certificates or the key for the API server cannot be used: ${messageOf(error)}`;
-      throw new Error(message, { cause: error });
-    }
-  };
-  const [all, own] = [transportWith(CONNECTIONS + watches), transportWith(LEASE_CONNECTIONS)];
+  const all = kubeTransport(connection, CONNECTIONS + watches);
+  const own = kubeTransport(connection, LEASE_CONNECTIONS);
   const { server, authorize } = connection;
   return {
     api: createKubeClient({ ...given, server, authorize, transport: all }),
@@ -41,4 +34,14 @@ export function createKubeClients(connection: KubeConnection, given: Given, watc
       await Promise.all([all.close(), own.close()]);
     },
   };
+}
+
+/** Throws if the certificates or the key make no connection. */
+export function kubeTransport({ tls }: Pick<KubeConnection, 'tls'>, connections: number) {
+  try {
+    return createUndiciTransport({ ...tls, connections });
+  } catch (error) {
+    const message = `The certificates or the key for the API server cannot be used: ${messageOf(error)}`;
+    throw new Error(message, { cause: error });
+  }
 }

@@ -17,6 +17,8 @@ interface Setting {
   readonly name?: string;
   /** The kubeconfig is the default one, and no variable names it. */
   readonly isDefault?: boolean;
+  readonly proxy?: string;
+  readonly user?: object;
 }
 
 /** Runs the command `name` with the kubeconfig of a cluster where nothing listens. */
@@ -27,6 +29,8 @@ async function run(
     server = 'https://127.0.0.1:1',
     name = 'status',
     isDefault = false,
+    proxy,
+    user = { token: 'abc' },
   }: Setting = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'mooring-on-cluster-'));
@@ -34,8 +38,8 @@ async function run(
   mkdirSync(join(folder, '.kube'));
   const path = join(folder, '.kube', 'config');
   const config = {
-    clusters: [{ name: 'main', cluster: { server, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'me', user: { token: 'abc' } }],
+    clusters: [{ name: 'main', cluster: { server, 'proxy-url': proxy, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'me', user }],
     contexts: [{ name: 'main', context: { cluster: 'main', user: 'me' } }],
     'current-context': 'main',
   };
@@ -89,6 +93,16 @@ test('A command says what to check if an API server does not answer', async () =
   const { code, stderr } = await run([]);
   expect(code).toBe(1);
   expect(stderr).toMatch(/^The API server does not answer: .*ECONNREFUSED.*\nCheck --kubeconfig and --context/);
+});
+
+test('A command names the proxy if that does not answer, and where it is set', async () => {
+  const proxy = 'http://me:sesame@127.0.0.1:1';
+  const { code, stderr } = await run([], { proxy, server: 'https://kubernetes.test' });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/ECONNREFUSED 127\.0\.0\.1:1, through the proxy http:\/\/127\.0\.0\.1:1\n/);
+  expect(stderr).toMatch(
+    /\nCheck --kubeconfig and --context, the proxy \(proxy-url of the kubeconfig, otherwise HTTPS_PROXY/,
+  );
 });
 
 test('A command asks an API server again that puts it off', async () => {
@@ -270,6 +284,22 @@ test.each([
 ])('A command says which role grants the right to %s %s', (verb, resource, group, told) => {
   const message = `User "eve" cannot ${verb} resource "${resource}" in API group "${group}" in the namespace "shop"`;
   expect(explained(new KubeError(message, { status: 403 }))).toMatch(told);
+});
+
+test('A command says so if the API server does not know who asks: no right would help', () => {
+  const message =
+    'User "system:anonymous" cannot list resource "databases" in API group "mooring.dev" in the namespace "shop"';
+  expect(explained(new KubeError(message, { status: 403 }))).toMatch(
+    /\nThe API server does not know who asks: .* expired/,
+  );
+});
+
+test('A command names the certificates of the kubeconfig if they cannot be used', async () => {
+  const user = { 'client-certificate-data': btoa('CERT'), 'client-key-data': btoa('KEY') };
+  expect(await run([], { user })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^The certificates or the key for the API server cannot be used: /),
+  });
 });
 
 test('A command says how to do with less if a right in the whole cluster is missing', () => {

@@ -4,7 +4,6 @@ import { GROUP } from '../base/group.ts';
 import { printable } from '../base/printable.ts';
 import { HttpError, type HttpTransport } from '../base/transport.ts';
 import { limitedTransport } from '../http/limited-transport.ts';
-import { createUndiciTransport } from '../http/undici-transport.ts';
 import { isBusy, KubeError } from '../kube/api.ts';
 import { createKubeClient, type KubeClient } from '../kube/client.ts';
 import { defaultKubeconfig, loadKubeConnection, NoKubeconfigError } from '../kube/connection/config.ts';
@@ -25,6 +24,7 @@ import { reachOf } from '../plugin/command-line/reach.ts';
 import { type Screen, screenOn } from '../plugin/command-line/screen.ts';
 import { type Style, styleFor } from '../plugin/command-line/text.ts';
 import type { Command, CommandIO } from './command.ts';
+import { kubeTransport } from './kube-clients.ts';
 import { patientTransport } from './patient-transport.ts';
 import { PLUGIN_AGENT } from './transports.ts';
 
@@ -132,7 +132,7 @@ async function connected(
     tell,
     signal: io.signal,
   });
-  const transport = createUndiciTransport({ ...connection.tls, connections: CONNECTIONS });
+  const transport = kubeTransport(connection, CONNECTIONS);
   try {
     const api = createKubeClient({
       server: connection.server,
@@ -198,13 +198,22 @@ function elsewhere(message: string): string {
   return message.includes(' in the namespace ') ? ', or name another namespace with --namespace' : '';
 }
 
+function toCheck({ isProxied }: HttpError): string {
+  const proxy = isProxied ? ', the proxy (proxy-url of the kubeconfig, otherwise HTTPS_PROXY and NO_PROXY)' : '';
+  return `Check --kubeconfig and --context${proxy}, and whether the cluster runs`;
+}
+
+const UNKNOWN =
+  'The API server does not know who asks: the kubeconfig has no login, or a client certificate that has expired or is of another authority';
+
 /** Returns the message of a failure, with what a person can do about it. */
 export function explained(error: unknown): string {
   const message = messageOf(error).trim();
   if (error instanceof HttpError && error.kind !== 'tooLarge')
-    return `The API server does not answer: ${message}\nCheck --kubeconfig and --context, and whether the cluster runs`;
+    return `The API server does not answer: ${message}\n${toCheck(error)}`;
   if (error instanceof NoKubeconfigError) return `${message}: name one with --kubeconfig or KUBECONFIG`;
   if (!(error instanceof KubeError)) return message;
+  if (error.status === 403 && message.includes('"system:anonymous"')) return `${message}\n${UNKNOWN}`;
   if (error.status === 403) return `${message}\nYou lack a right: ask for it${roleFor(message)}${elsewhere(message)}`;
   // For a resource that it does not know, the API server names nothing.
   if (error.status === 404 && !/"[^"]+" not found/.test(message))

@@ -27,11 +27,7 @@ export function createProxiedTransport(
     if (proxy === undefined) return by(undefined)(request);
     const refusal = refusalOf(request, options.guard);
     if (refusal !== undefined) throw new HttpError('unreachable', refusal);
-    return by(proxy)(request).catch((error: unknown) => {
-      if (!(error instanceof HttpError) || error.isWithheld) throw error;
-      // The origin has no login.
-      throw new HttpError(error.kind, `${error.message}, through the proxy ${new URL(proxy).origin}`, error);
-    });
+    return by(proxy)(request);
   };
   return Object.assign(transport, {
     close: async () => {

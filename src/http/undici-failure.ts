@@ -35,6 +35,13 @@ export function toHttpError(
   );
 }
 
+/** Names the proxy, without its login: otherwise its address looks like the server's, and what it does like the server's doing. */
+export function throughProxy(error: HttpError, proxy: string | undefined): HttpError {
+  if (proxy === undefined || error.isWithheld || error.kind === 'aborted') return error;
+  const message = `${error.message}, through the proxy ${new URL(proxy).origin}`;
+  return new HttpError(error.kind, message, { ...error, cause: error, isProxied: true });
+}
+
 /** What kept a connection to a proxy from being made. A space's `caBundle`, the usual remedy, is not for proxies. */
 export function proxyFailure(error: Error): Error {
   if (!UNTRUSTED.test(codeOf(error))) return error;

@@ -63,6 +63,20 @@ test('a refusal by a proxy is reported, without its password', async () => {
   expect(String(error)).not.toContain('sesame');
 });
 
+test('a proxy that is not there is named as the proxy, without its login', async () => {
+  const closed = createProxy();
+  const port = await listening(closed);
+  await new Promise((resolve) => closed.close(resolve));
+  const transport = createUndiciTransport({ proxy: `http://me:sesame@127.0.0.1:${port}` });
+  onTestFinished(() => transport.close());
+  await expect(transport({ method: 'GET', url: 'https://nowhere.test/' })).rejects.toMatchObject({
+    kind: 'unreachable',
+    isUnanswered: true,
+    isProxied: true,
+    message: `GET https://nowhere.test: connect ECONNREFUSED 127.0.0.1:${port}, through the proxy http://127.0.0.1:${port}`,
+  });
+});
+
 test('a proxy that answers CONNECT with a page is asked once, and said to', async () => {
   let asked = 0;
   const proxy = createProxy().on('connect', (_, socket: Socket) => {

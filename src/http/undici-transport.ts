@@ -14,7 +14,7 @@ import {
   proxyAgent,
   request as undiciRequest,
 } from './undici.ts';
-import { codeOf, toHttpError } from './undici-failure.ts';
+import { codeOf, throughProxy, toHttpError } from './undici-failure.ts';
 
 const DEFAULT_TIMEOUTS: HttpTimeouts = { headersMs: 20_000, bodyMs: 20_000, totalMs: 60_000 };
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -94,7 +94,7 @@ export function createUndiciTransport(
     const limit = startLimit(timeouts.totalMs, request.signal);
     let isSent = false;
     const failure = (error: unknown, isUnanswered = false) =>
-      toHttpError(error, request, { isSent, isOver: limit.isOver(), isUnanswered });
+      throughProxy(toHttpError(error, request, { isSent, isOver: limit.isOver(), isUnanswered }), proxy);
     const beforeSending = () => {
       const reason = limit.signal.aborted ? 'it was given up' : request.refusal?.();
       isSent ||= reason === undefined;

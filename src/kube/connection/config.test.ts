@@ -66,6 +66,21 @@ test('loadKubeConnection() uses namespace default, and checks certificates unles
   });
 });
 
+test('loadKubeConnection() refuses to trust anybody and a certificate authority at once, as kubectl does', async () => {
+  const cluster = { 'insecure-skip-tls-verify': true, 'certificate-authority-data': base64('CA') };
+  await withKubeconfig({ cluster }, async (path) => {
+    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
+      /^Cluster "main" of kubeconfig \S+ has both insecure-skip-tls-verify and a certificate authority: leave one out$/,
+    );
+  });
+  await withKubeconfig(
+    { cluster: { ...cluster, server: 'http://127.0.0.1:8001', 'insecure-skip-tls-verify': false } },
+    async (path) => {
+      expect(await loadKubeConnection(virtualClock(), path)).toMatchObject({ server: 'http://127.0.0.1:8001' });
+    },
+  );
+});
+
 test('loadKubeConnection() uses the proxy that the kubeconfig names', async () => {
   await withKubeconfig({ cluster: { 'proxy-url': 'http://proxy.test:3128' } }, async (path) => {
     expect((await loadKubeConnection(virtualClock(), path)).tls.proxy).toBe('http://proxy.test:3128/');
@@ -77,10 +92,14 @@ test('loadKubeConnection() uses the proxy that the kubeconfig names', async () =
 
 test('loadKubeConnection() says that no kubeconfig exists', async () => {
   vi.stubEnv('KUBECONFIG', undefined);
-  vi.stubEnv('KUBERNETES_SERVICE_HOST', undefined);
   vi.stubEnv('HOME', join(tmpdir(), 'nobody-lives-here'));
   onTestFinished(() => void vi.unstubAllEnvs());
-  await expect(loadKubeConnection(virtualClock(), undefined)).rejects.toThrow('There is no kubeconfig: set KUBECONFIG');
+  for (const host of [undefined, '']) {
+    vi.stubEnv('KUBERNETES_SERVICE_HOST', host);
+    await expect(loadKubeConnection(virtualClock(), undefined)).rejects.toThrow(
+      'There is no kubeconfig: set KUBECONFIG',
+    );
+  }
 });
 
 test('loadKubeConnection() merges the files that KUBECONFIG lists; the earlier one wins', async () => {
@@ -276,8 +295,14 @@ test('loadKubeConnection() says that an exec plugin fails, and repeats nothing t
     );
     await script('exit 1');
     await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow('the exec plugin failed, and said nothing');
-    await script('echo canary-token');
-    await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/printed no ExecCredential$/);
+    for (const printed of ['canary-token', '{}', '{"token": "canary-token"}']) {
+      await script(`echo '${printed}'`);
+      await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/printed no ExecCredential$/);
+    }
+    for (const printed of ['echo null', credentialWith({})]) {
+      await script(printed);
+      await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(/gave no login: neither a token/);
+    }
   });
 });
 
@@ -347,7 +372,7 @@ test('loadKubeConnection() runs an exec plugin from the folder of the kubeconfig
   const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', interactiveMode: 'Never' };
   const told = async (provideClusterInfo: boolean, skips = false) => {
     let info: unknown;
-    const cluster = { 'certificate-authority-data': base64('CA'), 'insecure-skip-tls-verify': skips };
+    const cluster = skips ? { 'insecure-skip-tls-verify': true } : { 'certificate-authority-data': base64('CA') };
     await withKubeconfig({ cluster, user: { exec: { ...exec, provideClusterInfo } } }, async (path, folder) => {
       const script = `#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" > ${folder}/info\n${credential('abc')}\n`;
       await writeFile(join(folder, 'plugin'), script, { mode: 0o700 });
@@ -361,7 +386,7 @@ test('loadKubeConnection() runs an exec plugin from the folder of the kubeconfig
   expect(await told(false)).toEqual({ kind: 'ExecCredential', apiVersion, spec: { interactive: false } });
   const cluster = { server: 'https://api.test:6443', 'certificate-authority-data': base64('CA') };
   expect(await told(true)).toEqual({ kind: 'ExecCredential', apiVersion, spec: { interactive: false, cluster } });
-  expect(await told(true, true)).toMatchObject({ spec: { cluster: { ...cluster, 'insecure-skip-tls-verify': true } } });
+  expect(await told(true, true)).toMatchObject({ spec: { cluster: { 'insecure-skip-tls-verify': true } } });
 });
 
 test('loadKubeConnection() gives an exec plugin its arguments and variables, and the authority even if that is in a file', async () => {

@@ -39,11 +39,12 @@ export async function loadKubeConnection(
   kubeconfig: string | undefined,
   overrides: Overrides = {},
 ): Promise<KubeConnection> {
-  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
-  const isInPod = kubeconfig === undefined && overrides.context === undefined && host !== undefined;
-  const connection = isInPod
-    ? await loadPodConnection(clock, host, port)
-    : await loadFileConnection(clock, kubeconfig, overrides);
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
+  // As for client-go, an empty variable is none.
+  const connection =
+    host && kubeconfig === undefined && overrides.context === undefined
+      ? await loadPodConnection(clock, host, port || '443')
+      : await loadFileConnection(clock, kubeconfig, overrides);
   return actingAs(connection, overrides.impersonation ?? {});
 }
 
@@ -78,6 +79,8 @@ async function loadFileConnection(
     if (refused) ({ config, tokenFiles, impersonations } = load());
     const options: https.RequestOptions = {};
     await config.applyToHTTPSOptions(options).catch((error) => loginError(error, told));
+    // Without a login the API server would take whoever asks for somebody without rights.
+    if (config.getCurrentUser()?.exec && !toHeaders(options)['authorization'] && !options.cert) throw noLogin();
     const tokenFile = tokenFiles.get(currentUser());
     if (tokenFile === undefined) return options;
     const token = await readFile(tokenFile, 'utf8').catch((error) => loginError(error, ''));
@@ -131,6 +134,11 @@ function currentCluster(config: Kubeconfig['config'], source: string) {
     const user = config.getContextObject(context)?.user;
     throw new Error(`Context "${context}" of kubeconfig ${source} names user "${user}": there is none`);
   }
+  // As kubectl: whoever names an authority expects that certificates are verified.
+  if (cluster.skipTLSVerify && !cluster.server.startsWith('http://') && (cluster.caData || cluster.caFile))
+    throw new Error(
+      `Cluster "${cluster.name}" of kubeconfig ${source} has both insecure-skip-tls-verify and a certificate authority: leave one out`,
+    );
   return cluster;
 }
 
@@ -166,7 +174,9 @@ function filesOf(kubeconfig: string): readonly string[] {
 
 /** What an exec plugin printed instead of a credential may be one: none of it is repeated. Nor is what a person was `told` already. */
 function loginError(error: unknown, told: string): never {
-  if (error instanceof SyntaxError) throw new Error('The exec plugin of the kubeconfig printed no ExecCredential');
+  // The library takes whatever is JSON for a credential, and then misses its fields.
+  if (error instanceof SyntaxError || (error instanceof TypeError && !('code' in error)))
+    throw new Error('The exec plugin of the kubeconfig printed no ExecCredential');
   const said = messageOf(error).trim();
   const why =
     said === ''
@@ -175,6 +185,10 @@ function loginError(error: unknown, told: string): never {
         ? 'the exec plugin failed, as it says above'
         : said;
   throw new Error(`Cannot get a login as the kubeconfig says: ${why}`, { cause: error });
+}
+
+function noLogin(): Error {
+  return new Error('The exec plugin of the kubeconfig gave no login: neither a token nor a client certificate');
 }
 
 function toHeaders(options: https.RequestOptions): Record<string, string> {

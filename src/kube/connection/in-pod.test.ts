@@ -56,9 +56,11 @@ test('loadPodConnection() reads with the token which certificates to trust', asy
   expect(trustedBy(connection)).toBe('CA and its successor');
 });
 
-test('loadPodConnection() says which file is missing', async () => {
+test('loadPodConnection() says which file is missing, and what to do', async () => {
   await rm(join(folder, 'token'));
-  await expect(loadPodConnection(virtualClock(), '10.96.0.1', '443', folder)).rejects.toThrow(join(folder, 'token'));
+  await expect(loadPodConnection(virtualClock(), '10.96.0.1', '443', folder)).rejects.toThrow(
+    /^There is no kubeconfig, and no service account can be read \(.*\/token'\): .*automountServiceAccountToken/,
+  );
 });
 
 test('loadPodConnection() goes on with a token that cannot be read again, unless it was refused', async () => {

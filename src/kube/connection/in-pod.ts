@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
 import { SingleFlight } from '../../base/single-flight.ts';
 import { withTimeout } from '../../base/with-timeout.ts';
 import type { KubeConnection, LoginHeaders } from './connection.ts';
@@ -19,7 +20,12 @@ export async function loadPodConnection(
   port: string,
   folder: string = SERVICE_ACCOUNT,
 ): Promise<KubeConnection> {
-  const read = (name: string) => readFile(join(folder, name), 'utf8');
+  const read = (name: string) =>
+    readFile(join(folder, name), 'utf8').catch((error: unknown) => {
+      const remedy = 'let its pod mount one (automountServiceAccountToken), or name a kubeconfig';
+      const message = `There is no kubeconfig, and no service account can be read (${messageOf(error)}): ${remedy}`;
+      throw new Error(message, { cause: error });
+    });
   let ca = '';
   const readLogin = async () => {
     const [token, certificates] = await Promise.all([read('token'), read('ca.crt')]);

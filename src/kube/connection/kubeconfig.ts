@@ -66,7 +66,7 @@ function usersIn(text: string) {
   const { data, error } = withUsers.safeParse(loadYaml(text));
   if (error === undefined) return data.users ?? [];
   const [{ path, message } = { path: [], message: '' }] = error.issues;
-  throw new Error(`${path.join('.')}: ${message}`);
+  throw new Error(path.length === 0 ? message : `${path.join('.')}: ${message}`);
 }
 
 type UserFields = Readonly<Record<'tokenFiles', Map<string, string>>> &
