@@ -4,6 +4,7 @@ import { digestOf, type Verdict } from '../database/logins.ts';
 import { ApiError, isRefused } from '../http/api-error.ts';
 import { type Failure, failureOf } from '../kube/failure.ts';
 import type { ObjectKey } from '../kube/object.ts';
+import { LANDING_MS } from './attempts.ts';
 import type { Login } from './secrets.ts';
 
 /**
@@ -65,6 +66,8 @@ export class PasswordTries {
   readonly #answers = new Map<ObjectKey, { readonly digest: string; readonly asked: string }>();
   /** When a coming password that somebody else wrote was first seen. */
   readonly #foreign = new Map<ObjectKey, { readonly digest: string; readonly sinceMs: number }>();
+  /** When a password was last given that an earlier call may yet set. */
+  readonly #givenAgain = new Map<ObjectKey, number>();
   /** For a password that an earlier call may have set: since when calls with it have surely had no effect. */
   readonly #untaken = new Map<ObjectKey, { readonly digest: string; readonly sinceMs: number }>();
 
@@ -126,6 +129,7 @@ export class PasswordTries {
     attempt?: () => Promise<Verdict>,
   ): Promise<Given> {
     const digest = digestOf(login);
+    if (!this.isUnsent(key, login)) this.#givenAgain.set(key, now());
     try {
       await call();
     } catch (error) {
@@ -140,6 +144,12 @@ export class PasswordTries {
     const times = before === undefined || before.worksAt !== undefined ? 1 : before.times + 1;
     this.#taken.set(key, { digest, identity: login.identity, endpoint: login.endpoint, times, atMs: now() });
     return { is: 'taken' };
+  }
+
+  /** For how much longer an earlier call may set the password that was given last, and so undo the next one; undefined: none may. */
+  landsInMs(key: ObjectKey, nowMs: number): number | undefined {
+    const leftMs = (this.#givenAgain.get(key) ?? -LANDING_MS) + LANDING_MS - nowMs;
+    return leftMs > 0 ? leftMs : undefined;
   }
 
   /** Signing in is the free test of whether a password is right (compatibility.md), whatever the answer to the change was. */
@@ -211,6 +221,7 @@ export class PasswordTries {
     this.#taken.delete(key);
     this.#unsent.delete(key);
     this.#answers.delete(key);
+    this.#givenAgain.delete(key);
     this.#foreign.delete(key);
     this.#untaken.delete(key);
   }

@@ -70,10 +70,12 @@ async function carryOut<T>(
     throw lost('The answer was lost');
   }
   await world.travel();
-  await world.held(effect.what, 'asked');
-  const answer = await settled(work(true));
+  await world.held(process, effect.what, 'asked');
+  if (process.isStill) await released(process, world);
+  // What has left arrives although its process has ended meanwhile.
+  const answer = await settled(work(process.alive));
   world.after(process);
-  await world.held(effect.what, 'answered');
+  await world.held(process, effect.what, 'answered');
   if (fault === 'crashAfter' || fault === 'crashTwice' || fault === 'upgrade') world.crash(process);
   if (fault === 'freeze' || fault === 'suspendMachine' || fault === 'stopMachine') world.freeze(process, fault);
   await world.travel();
@@ -148,11 +150,11 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
   const read = async <T>(work: () => Promise<T>, what?: string): Promise<T> => {
     await resumed(process);
     await world.travel();
-    if (what !== undefined) await world.held(what, 'asked');
+    if (what !== undefined) await world.held(process, what, 'asked');
     reach();
     if (world.fails()) kubeFailure('serverError');
     const answer = await settled(work());
-    if (what !== undefined) await world.held(what, 'answered');
+    if (what !== undefined) await world.held(process, what, 'answered');
     await world.travel();
     await resumed(process);
     return answer();
@@ -302,9 +304,9 @@ export function transportOf(
     if (world.fails()) throw lost(`${request.method} ${origin}: ECONNRESET`);
     const fault = world.beforeRead(process, { to: 'http', what: `GET ${pathname}` });
     const pause = (ms: number) => sleep(process.clock, ms, request.signal);
-    await world.held(`GET ${pathname}`, 'asked');
+    await world.held(process, `GET ${pathname}`, 'asked');
     const answer = await settled(fault === undefined ? send() : answerWith(fault, request, send, pause));
-    await world.held(`GET ${pathname}`, 'answered');
+    await world.held(process, `GET ${pathname}`, 'answered');
     await world.travel();
     await resumed(process);
     return answer();

@@ -1,67 +1,23 @@
 import { expect, test } from 'vitest';
-import { type Change, type Deed, type Passage, playHeld } from './held.ts';
-import { isReady } from './scenario.ts';
-import type { Fields, Plural, Step } from './story.ts';
-import { USERS } from './view.ts';
+import { type Change, playHeld } from './held.ts';
+import {
+  ADOPT,
+  annotate,
+  CLONE,
+  clusterRef,
+  create,
+  DESTROY,
+  type Deed,
+  edit,
+  inTheCloud,
+  type Passage,
+  ROTATE,
+  ROTATE_USER,
+  remove,
+  scribble,
+} from './passages.ts';
 
 const TIMEOUT_MS = 300_000;
-const now = { afterMs: 0 };
-const create = (of: Exclude<Plural, 'secrets'>, name: string, spec: Fields = {}): Step => ({
-  ...now,
-  do: 'create',
-  of,
-  name,
-  spec,
-});
-const edit = (of: Plural, name: string, spec: Fields): Step => ({ ...now, do: 'edit', of, name, spec });
-const remove = (of: Plural, name: string): Step => ({ ...now, do: 'delete', of, name });
-const annotate = (of: Plural, name: string, key: string): Step => {
-  const annotations = { [`mooring.dev/${key}`]: '1' };
-  return { ...now, do: 'annotate', of, name, annotations };
-};
-const scribble = (name: string): Step => ({ ...now, do: 'scribble', name, patch: { data: { nextPassword: null } } });
-const clusterRef = { name: 'orders' };
-
-const OTHERS: Deed = [create('databasespaces', 'alias'), create('databaseclusters', 'billing')];
-const WITH_ORDERS = [[...OTHERS, create('databaseclusters', 'orders', { deletionPolicy: 'Delete' })]];
-const WITH_USER = [...WITH_ORDERS, [create('databaseusers', 'app', { clusterRef })]];
-const areRunning: Passage['isGiven'] = (world) => isReady(world) && isReady(world, 'billing');
-
-const ROTATE: Passage = {
-  name: 'a new password of a cluster',
-  given: WITH_ORDERS,
-  isGiven: areRunning,
-  asked: [annotate('databaseclusters', 'orders', 'rotate-at')],
-  ends: (world) => isReady(world) && world.view.status().lastHandledRotateAt === '1',
-};
-const DESTROY: Passage = {
-  name: 'the end of a cluster',
-  given: WITH_ORDERS,
-  isGiven: areRunning,
-  asked: [remove('databaseclusters', 'orders')],
-  ends: ({ view }) => view.ready() === 'gone',
-};
-const CLONE: Passage = {
-  name: 'a clone',
-  given: [OTHERS],
-  isGiven: (world) => isReady(world, 'billing'),
-  asked: [create('databaseclusters', 'orders', { cloneFrom: { clusterRef: { name: 'billing' } } })],
-  ends: (world) => isReady(world),
-};
-const ADOPT: Passage = {
-  name: 'the taking over of a cluster',
-  given: [OTHERS, [{ ...now, do: 'deploy', id: 'orders' }]],
-  isGiven: (world) => isReady(world, 'billing') && world.view.cluster()?.status === 'running',
-  asked: [create('databaseclusters', 'orders', { adoptionPolicy: 'MustExist' })],
-  ends: (world) => isReady(world),
-};
-const ROTATE_USER: Passage = {
-  name: 'a new password of a user',
-  given: WITH_USER,
-  isGiven: (world) => isReady(world, 'app', USERS),
-  asked: [annotate('databaseusers', 'app', 'rotate-at')],
-  ends: (world) => isReady(world, 'app', USERS) && world.view.status('app', USERS).lastHandledRotateAt === '1',
-};
 
 /** The cloud is listed, as somebody asks for a look at another cluster. */
 const LISTED = annotate('databaseclusters', 'billing', 'reconcile-at');
@@ -74,8 +30,8 @@ const rival = (spaceRef: string) =>
 const change = (name: string, ...deed: Deed): Change => ({ name, when: 'answered', deed });
 
 const OF_CLUSTERS: readonly Change[] = [
-  change('another cluster has its id', { ...now, do: 'replace', id: 'orders' }, LISTED),
-  change('two clusters have exchanged their ids', { ...now, do: 'swap', id: 'orders' }, LISTED),
+  change('another cluster has its id', inTheCloud('replace', 'orders'), LISTED),
+  change('two clusters have exchanged their ids', inTheCloud('swap', 'orders'), LISTED),
   change('its space is gone', remove('databasespaces', 'production')),
   change('another object wants it', rival('production')),
   change('it is to go', remove('databaseclusters', 'orders')),

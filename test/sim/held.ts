@@ -1,31 +1,34 @@
 import { sleep } from '../../src/base/clock.ts';
-import type { Step } from './story.ts';
+import type { Deed, Passage } from './passages.ts';
+import type { Plan } from './plan.ts';
+import type { Process, When } from './process.ts';
 import { Teller } from './story-run.ts';
 import { World } from './world.ts';
 
 /* Passes that are held in the middle of what they do, while something changes and everybody hears of it. */
 
-/** What the operator is about to do. */
-export interface Passage {
-  readonly name: string;
-  /** What is there before. */
-  readonly given: readonly Deed[];
-  readonly isGiven: (world: World) => boolean;
-  readonly asked: Deed;
-  readonly ends: (world: World) => boolean;
-}
-
-/** Does all at once. */
-export type Deed = readonly Step[];
-
-/** When: before each look arrives, or when an answer to any call has left. */
+/** Something that happens while a call is held. */
 export interface Change {
   readonly name: string;
-  readonly when: 'asked' | 'answered';
-  readonly deed: Deed;
+  /** Before each look or each effect arrives, or when an answer to any call has left. */
+  readonly when: 'asked' | 'sent' | 'answered';
+  /** What befalls the process that made the call. */
+  readonly befalls?: (world: World, process: Process) => void;
+  readonly deed?: Deed;
+  /** Default: long enough for everything that follows from the change. */
+  readonly heldMs?: number;
+  /** One of the calls that follow from the change is held as well, until after the first or before it. */
+  readonly alsoHeld?: 'longer' | 'shorter';
 }
 
-/** Long enough for everything that follows from the change. */
+/** Which call is held. Numbers begin at 1. */
+interface Held {
+  readonly change: Change;
+  readonly at: number;
+  /** The number of the other one, of those whose answers come after the change. */
+  readonly otherAt: number;
+}
+
 const HELD_MS = 3_000;
 const SETTLED_AFTER_MINUTES = 5;
 const REST_MS = 60_000;
@@ -33,55 +36,103 @@ const REST_MS = 60_000;
 const NO_MATTER = /^create events|\/auth$/;
 const LOOK = /^get /i;
 
-/** Resolves with the calls of the passage, and with what is wrong in the end. `at`: the number of the call that is held. */
-async function play(passage: Passage, change?: Change, at?: number) {
-  const world = new World({ scenario: 'story', strikes: [] }, undefined, 'document');
-  const teller = new Teller(world, SETTLED_AFTER_MINUTES, true);
-  const calls: string[] = [];
-  const changed = async (deed: Deed) => {
+/** Holds one call of a passage, or two, and notes all its calls. */
+class Holder {
+  readonly calls: string[] = [];
+  /** Calls that were answered while one was held. */
+  others = 0;
+  isOver = false;
+  readonly #world: World;
+  readonly #held: Held | undefined;
+  readonly #change: (process: Process) => Promise<void>;
+  #isChanged = false;
+  #heldUntil = 0;
+
+  constructor(world: World, held: Held | undefined, change: (process: Process) => Promise<void>) {
+    this.#world = world;
+    this.#held = held;
+    this.#change = change;
+    world.hold = (what, when, process) => (NO_MATTER.test(what) ? undefined : this.#hold(what, when, process));
+  }
+
+  #hold(what: string, when: When, process: Process): Promise<void> | undefined {
+    if (this.isOver) return this.#isChanged && when === 'answered' ? this.#holdOther(what) : undefined;
+    if (when === 'asked') this.calls.push(what);
+    // Others may have been made since it was asked.
+    const isIt = this.#held !== undefined && this.calls.lastIndexOf(what) + 1 === this.#held.at;
+    if (!isIt || (when === 'answered') !== (this.#held.change.when === 'answered')) return undefined;
+    this.isOver = true;
+    return this.#holdFirst(this.#held.change, what, when, process);
+  }
+
+  async #holdFirst({ heldMs = HELD_MS, alsoHeld }: Change, what: string, when: When, process: Process): Promise<void> {
+    const { clock } = this.#world;
+    this.#world.note(`held: ${what} (${when})`);
     // Answers from the same moment may not be told apart.
-    await sleep(world.clock, 1);
-    await teller.apply(deed);
-    await sleep(world.clock, HELD_MS);
-  };
+    await sleep(clock, 1);
+    this.#heldUntil = clock.monotonic() + (alsoHeld === 'shorter' ? 2 : 1) * heldMs;
+    this.#isChanged = true;
+    await this.#change(process);
+    await sleep(clock, this.#heldUntil - clock.monotonic());
+    this.#world.note(`goes on: ${what}`);
+  }
+
+  #holdOther(what: string): Promise<void> | undefined {
+    const { clock } = this.#world;
+    const { alsoHeld } = this.#held?.change ?? {};
+    const until = this.#heldUntil + (alsoHeld === 'longer' ? HELD_MS : -HELD_MS);
+    const isWithin = clock.monotonic() < Math.min(this.#heldUntil, until);
+    if (alsoHeld === undefined || !isWithin || ++this.others !== this.#held?.otherAt) return undefined;
+    this.#world.note(`held as well: ${what}`);
+    return sleep(clock, until - clock.monotonic());
+  }
+}
+
+/** Resolves with the calls of the passage, and with what is wrong in the end. */
+async function play(passage: Passage, plan: Partial<Plan>, held?: Held) {
+  const world = new World({ scenario: 'story', strikes: [], ...plan }, undefined, 'document');
+  const teller = new Teller(world, SETTLED_AFTER_MINUTES, true);
   await teller.begin();
   for (const deed of passage.given) await teller.apply(deed);
   await world.until(() => passage.isGiven(world), `what ${passage.name} needs`);
   await world.clock.advance(REST_MS);
-  let isOver = false;
-  world.hold = (what, when) => {
-    if (isOver || NO_MATTER.test(what)) return undefined;
-    if (when === 'asked') calls.push(what);
-    // Others may have been made since it was asked.
-    if (change === undefined || calls.lastIndexOf(what) + 1 !== at || when !== change.when) return undefined;
-    isOver = true;
-    world.note(`held: ${what} (${when})`);
-    return changed(change.deed);
-  };
+  const { befalls, deed, heldMs = 0 } = held?.change ?? {};
+  const holder = new Holder(world, held, async (process) => {
+    befalls?.(world, process);
+    await teller.apply(deed ?? []);
+  });
   await teller.apply(passage.asked);
-  await world.until(() => isOver || passage.ends(world), `the end of ${passage.name}`);
-  isOver = true;
-  if (change !== undefined) await world.clock.advance(REST_MS);
-  const restless = change && (await teller.settle());
+  await world.until(() => holder.isOver || passage.ends(world), `the end of ${passage.name}`);
+  holder.isOver = true;
+  if (held !== undefined) await world.clock.advance(heldMs + REST_MS);
+  let problem = held && (await teller.settle());
+  const isElsewhere = held !== undefined && deed === undefined && !passage.ends(world);
+  if (isElsewhere) problem ??= `It does not end as without this: ${world.view.summary()}`;
   world.invariants.check();
   world.stop();
   const [broken] = world.invariants.violations;
-  const problem = broken === undefined ? restless : `${broken.invariant}: ${broken.message}`;
-  return { calls, problem, trace: world.trace };
+  if (broken !== undefined) problem = `${broken.invariant}: ${broken.message}`;
+  return { calls: holder.calls, others: holder.others, problem, trace: world.trace };
 }
 
 /** Plays the passage with each change at each of its calls. Returns what is wrong, for people, and how many were played. */
-export async function playHeld(passage: Passage, changes: readonly Change[]) {
-  const { calls } = await play(passage);
+export async function playHeld(passage: Passage, changes: readonly Change[], plan: Partial<Plan> = {}) {
+  const { calls } = await play(passage, plan);
   const wrong: string[] = [];
   let count = 0;
   for (const change of changes)
     for (const [index, call] of calls.entries()) {
-      if (change.when === 'asked' && !LOOK.test(call)) continue;
-      count++;
-      const { problem, trace } = await play(passage, change, index + 1);
-      if (problem === undefined) continue;
-      wrong.push([`${change.name}, when ${call} was ${change.when}: ${problem}`, ...trace.slice(-40)].join('\n  '));
+      if (change.when !== 'answered' && LOOK.test(call) !== (change.when === 'asked')) continue;
+      for (let [otherAt, others] = [0, 1]; otherAt < others; ) {
+        otherAt++;
+        count++;
+        const { problem, trace, ...seen } = await play(passage, plan, { change, at: index + 1, otherAt });
+        others = seen.others;
+        if (problem === undefined) continue;
+        const also = change.alsoHeld === undefined ? '' : `, and number ${otherAt} after it`;
+        const what = `${change.name}, when ${call} was ${change.when}${also}: ${problem}`;
+        wrong.push([what, ...trace.slice(-40)].join('\n  '));
+      }
     }
   return { wrong, count };
 }

@@ -18,6 +18,8 @@ export interface Process {
   lease?: string;
   /** Until when it cannot reach the API server, by the world's clock. */
   partitionedUntil: number;
+  /** Tells it to end, as Kubernetes does. */
+  readonly stop: AbortController;
   /** When it sent its last successful renewal of the Lease. */
   renewedAt?: Moment;
 }
@@ -36,6 +38,8 @@ export function isDeceived({ renewedAt, clock }: Process, now: number): boolean 
   return told < LEASE_TIMES.renewDeadlineMs && now - renewedAt.at >= LEASE_TIMES.renewDeadlineMs;
 }
 
+/** Of a call: before it arrives, or when its answer has left. */
+export type When = 'asked' | 'answered';
 export type Freezing = Extract<Fault, 'freeze' | 'suspendMachine' | 'stopMachine'>;
 
 /** What the world does around each call of a process. */
@@ -58,7 +62,7 @@ export interface Surroundings {
   /** A write of the object's finalizers begins, or has arrived. If it never arrives, that is not the operator's fault. */
   holding(resource: Resource, ref: ObjectRef, arrived: boolean): void;
   /** Called before a call arrives, and when its answer is about to come: resolves when it goes on. */
-  held(what: string, when: 'asked' | 'answered'): Promise<void>;
+  held(process: Process, what: string, when: When): Promise<void>;
   /** By the world's clock. */
   now(): number;
   /** Waits for the time that a call or an event takes on its way, by chance. */

@@ -65,6 +65,7 @@ export class Processes {
       alive: true,
       fence: () => undefined,
       partitionedUntil: 0,
+      stop: new AbortController(),
     };
     this.living.add(process);
     const surroundings = this.#surroundings();
@@ -111,7 +112,7 @@ export class Processes {
     });
     process.fence = operator.fence;
     this.#world.note(`process ${number} starts`);
-    operator.run(this.#stop.signal).then(
+    operator.run(AbortSignal.any([this.#stop.signal, process.stop.signal])).then(
       () => this.#ended(process, 'without being told to'),
       (error: unknown) => this.#ended(process, String(error)),
     );
@@ -120,7 +121,8 @@ export class Processes {
   /** A process that lost the Lease ends, and is started again. No other process may end. */
   #ended(process: Process, why: string): void {
     if (!process.alive || this.#stop.signal.aborted) return;
-    if (this.#world.isAlone) this.#world.invariants.fail('the process lives', `The operator ended: ${why}`);
+    if (this.#world.isAlone && !process.stop.signal.aborted)
+      this.#world.invariants.fail('the process lives', `The operator ended: ${why}`);
     this.#world.note(`process ${process.number} ends: ${why}`);
     this.#bury(process);
   }

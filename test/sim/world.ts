@@ -19,7 +19,7 @@ import { NeedlessRequests } from './needless.ts';
 import { type PassResult, watchPasses } from './passes.ts';
 import { MINUTE_MS, People } from './people.ts';
 import { isStruck, type Plan } from './plan.ts';
-import { isDeceived, type Process, type Surroundings } from './process.ts';
+import { isDeceived, type Process, type Surroundings, type When } from './process.ts';
 import { Processes } from './processes.ts';
 import { type Read, type ReadFault, strikesRead } from './reads.ts';
 import { LASTS_MS, type Subject, strike } from './strike.ts';
@@ -72,11 +72,11 @@ export class World {
   readonly #garbage: Garbage;
   /** Everything that spans of traces showed. */
   readonly #spans: unknown[] = [];
-  readonly #processes: Processes;
+  readonly processes: Processes;
   /** Set once a process acted after its time was over, although none of its clocks showed that. */
   haveTwoActed = false;
   /** Holds calls, and answers to them, until it resolves. */
-  hold: ((what: string, when: 'asked' | 'answered') => Promise<void> | undefined) | undefined;
+  hold: ((what: string, when: When, process: Process) => Promise<void> | undefined) | undefined;
   /** Chooses faults for effects that the plan does not strike. */
   chance: (() => Fault | undefined) | undefined;
   #count = 0;
@@ -136,13 +136,13 @@ export class World {
     this.weather = new Weather(this.clock);
     this.needless = new NeedlessRequests(this.simulator);
     this.invariants = new Invariants(this);
-    this.#processes = new Processes(this, plan, () => this.#surroundings());
+    this.processes = new Processes(this, plan, () => this.#surroundings());
     watchPasses((shown) => this.#spans.push(shown));
   }
 
   async start(): Promise<void> {
     await this.people.createSpace();
-    for (let count = 0; count < (this.#plan.replicas ?? 1); count++) this.#processes.start();
+    for (let count = 0; count < (this.#plan.replicas ?? 1); count++) this.processes.start();
     this.#tellVersions();
   }
 
@@ -157,7 +157,7 @@ export class World {
   }
 
   stop(): void {
-    this.#processes.stop();
+    this.processes.stop();
   }
 
   async until(condition: () => boolean, what: string, limitMs = 60 * MINUTE_MS): Promise<void> {
@@ -192,7 +192,7 @@ export class World {
 
   /** Returns everything that people can read without the right to read Secrets. */
   shown(): string {
-    return [this.view.shown(), ...this.logs, this.#processes.shown(), JSON.stringify(this.#spans)].join('');
+    return [this.view.shown(), ...this.logs, this.processes.shown(), JSON.stringify(this.#spans)].join('');
   }
 
   /** When the effects of the faults are over, by the world's clock. */
@@ -214,8 +214,8 @@ export class World {
       before: (process, effect) => this.#before(process, effect),
       beforeRead: (process, read) => this.#beforeRead(process, read),
       after: () => this.invariants.check(),
-      crash: (process) => this.#processes.kill(process),
-      freeze: (process, fault) => this.#processes.freeze(process, fault),
+      crash: (process) => this.processes.kill(process),
+      freeze: (process, fault) => this.processes.freeze(process, fault),
       landLater: (what, work) => {
         const isDeletion = what.startsWith('DELETE /v1/');
         if (isDeletion) this.people.lateDeletions++;
@@ -236,7 +236,7 @@ export class World {
         this.people.unheld.tried(object?.metadata.uid, arrived);
       },
       now: () => this.clock.monotonic(),
-      held: async (what, when) => this.hold?.(what, when),
+      held: async (process, what, when) => this.hold?.(what, when, process),
       travel: () => this.#travel(),
       fails: () => this.weather.is('flaky') && this.#chance.float() < FLAKINESS,
     };
@@ -311,7 +311,7 @@ export class World {
     if (TURNS.has(fault) || this.#isForgotten(fault)) this.#turnedAt = now;
     if (fault === 'crashTwice') this.#crashNext = true;
     const { clock, kube, people, weather, invariants } = this;
-    const struck = { clock, kube, people, weather, invariants, subject: this.#subject, living: this.#processes.living };
+    const struck = { clock, kube, people, weather, invariants, subject: this.#subject, living: this.processes.living };
     await strike({ ...struck, others: (work) => this.others(work) }, process, fault);
   }
 
@@ -344,7 +344,7 @@ export class World {
 
   /** Sends bookmarks as the API server does, to watches of quiet kinds, too. */
   #tellVersions(): void {
-    if (this.#processes.areStopped) return;
+    if (this.processes.areStopped) return;
     this.kube.bookmark();
     this.clock.after(MINUTE_MS, () => this.#tellVersions());
   }

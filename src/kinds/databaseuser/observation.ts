@@ -51,6 +51,7 @@ export type LoginObservation =
       readonly login: 'settled';
       readonly verifyInMs: number | undefined;
       readonly refusal?: Refusal | undefined;
+      readonly landsInMs?: number | undefined;
     }
   /** The connection Secret's name is taken by a Secret that is not ours; `by`: whose it is, if known. */
   | { readonly login: 'secretTaken'; readonly by?: SecretHolder | undefined }
@@ -94,6 +95,8 @@ export interface TriedLogin {
   readonly source: PasswordSource;
   /** The refusal of the coming password that `source` would give; undefined: it may be tried. */
   readonly refusal?: Refusal | undefined;
+  /** For how much longer an earlier call may set the current password, and so undo a replacement; undefined: none may. */
+  readonly landsInMs?: number | undefined;
   /** Somebody else keeps taking generated passwords out of the Secret: for how long none is generated; undefined: one may be. */
   readonly overwritten?: Refusal | undefined;
   readonly verifyInMs: number | undefined;

@@ -82,7 +82,7 @@ function stepsOf(subject: UserSubject, seen: UserSeen, login: TriedLogin, nowMs:
     },
     // It sets right whatever else differs, too. If something else changes that back each time, there may be no other write for long.
     rotate: () => {
-      const [next] = rotationOf(subject, login, login.refusal, nowMs).steps;
+      const [next] = rotationOf(subject, login, login, nowMs).steps;
       return next && step(next, 'SettingPassword', 'is being given a new password');
     },
     write: () =>

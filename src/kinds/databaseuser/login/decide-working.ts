@@ -18,12 +18,12 @@ export function decideWorking(
   subject: UserSubject,
   seen: UserSeen,
   login: TriedLogin | undefined,
-  { verifyInMs, refusal }: Pick<TriedLogin, 'verifyInMs' | 'refusal'>,
+  pauses: Pick<TriedLogin, 'verifyInMs' | 'refusal' | 'landsInMs'>,
   nowMs: number,
 ): UserDecision {
   const { spec, status } = subject;
   const { passwordSecretRef, rotateEvery } = spec;
-  const { steps: rotate, stands, againInMs } = rotationOf(subject, login, refusal, nowMs);
+  const { steps: rotate, stands, againInMs } = rotationOf(subject, login, pauses, nowMs);
   // For a person's own password, all there is to record is that a rotation was asked for.
   const asked = passwordSecretRef === undefined ? undefined : rotationAt(subject, nowMs).lastHandledRotateAt;
   const handled = asked === undefined ? {} : { lastHandledRotateAt: asked };
@@ -34,7 +34,7 @@ export function decideWorking(
     status: { ...corrected, ...handled },
     steps: rotate,
     stands,
-    requeueAfterMs: earlier(verifyInMs, againInMs),
+    requeueAfterMs: earlier(pauses.verifyInMs, againInMs),
   };
   // What the status says about an own password is forgotten only when another one is in the Secret.
   if (login === undefined || isToGiveWay(subject, login)) return decision;
@@ -57,13 +57,15 @@ export function decideWorking(
 export function rotationOf(
   subject: UserSubject,
   login: TriedLogin | undefined,
-  refusal: TriedLogin['refusal'],
+  { refusal, landsInMs }: Pick<TriedLogin, 'refusal' | 'landsInMs'>,
   nowMs: number,
 ): Pick<ReturnType<typeof rotationNow>, 'stands' | 'againInMs'> & { readonly steps: readonly UserStep[] } {
   const { passwordSecretRef, rotateEvery } = subject.spec;
   const isLeft = isToGiveWay(subject, login);
   const generatedInMs = isLeft ? 0 : untilRotation(subject, rotateEvery, nowMs);
   const { begins, ...rest } = rotationNow(passwordSecretRef === undefined ? generatedInMs : undefined, refusal);
+  // What replaced the password before may yet arrive once more, and would undo this.
+  if (begins && !isLeft && landsInMs !== undefined) return { ...rest, againInMs: landsInMs, steps: [] };
   return { ...rest, steps: begins ? [{ do: 'PrepareNext', ...(isLeft ? {} : { rotates: true }) }] : [] };
 }
 

@@ -33,6 +33,7 @@ export async function observeLogin(work: Work): Promise<LoginObservation> {
       login: 'settled',
       verifyInMs: againInMs,
       refusal: memory.tries.refusal(subject, about, clock.monotonic()),
+      landsInMs: memory.tries.landsInMs(subject.key, clock.monotonic()),
     };
   };
   if (!due && asVerified) return settled(verifyInMs);
@@ -104,6 +105,7 @@ async function tryLogin(
     previous: await observePrevious(work, secret !== undefined),
     source,
     refusal,
+    landsInMs: memory.tries.landsInMs(subject.key, world.clock.monotonic()),
     overwritten: memory.replacements.pause(subject, connectionSecretName(subject), world.clock.monotonic()),
     verifyInMs: untilNext(memory.verifiedAtMs(subject.key)),
   };

@@ -63,6 +63,30 @@ describe('rotation', () => {
     expect(Date.parse(bench.status().lastRotation ?? '')).toBeGreaterThan(Date.parse(first ?? ''));
   });
 
+  it('waits for a minute if an earlier call may still set the password that it would replace', async () => {
+    const bench = await readyUserBench();
+    await bench.annotate('mooring.dev/rotate-at', '1');
+    while (bench.secret()?.['nextPassword'] === undefined) await bench.pass();
+    bench.cluster.simulator.faults.add({ match: { operation: 'updateUser' }, effect: 'reset', times: 1 });
+    await bench.pass();
+    await bench.restart();
+    await bench.until('True LoginWorks');
+    await bench.settle();
+    const { password = '' } = bench.secret() ?? {};
+    await bench.annotate('mooring.dev/rotate-at', '2');
+    await bench.settle();
+    expect(bench.ready()).toBe('True LoginWorks');
+    // What was sent first arrives.
+    bench.cluster.simulator.setPassword('orders', 'app', password);
+    expect(bench.works(bench.secret()?.['password'])).toBe(true);
+    const outcome = await bench.pass();
+    expect(comesBackInMs(outcome)).toBeLessThanOrEqual(MINUTE_MS);
+    await bench.cluster.clock.advance(MINUTE_MS);
+    await settleWatched(bench);
+    expect(bench.secret()?.['password']).not.toBe(password);
+    expect(bench.status()).toMatchObject({ lastHandledRotateAt: '2' });
+  });
+
   it('of a user that was just created, whose Secret was deleted, even if the first attempt is not answered', async () => {
     const bench = await userBench({ user: {} });
     while (!bench.users().includes('app')) await bench.pass();
