@@ -1,9 +1,10 @@
 import { createInterface } from 'node:readline/promises';
+import { systemClock } from '../base/clock.ts';
 import { databaseClusterDefinition } from '../kinds/databasecluster/schema.ts';
 import { UsageError } from '../plugin/command-line/arguments.ts';
 import { parseName } from '../plugin/kinds.ts';
 import { sessionFor } from '../plugin/queries/server.ts';
-import { converse, interrupt, SHELL_HELP, Shell } from '../plugin/queries/shell.ts';
+import { converse, interrupt, SHELL_HELP, Shell, suspend } from '../plugin/queries/shell.ts';
 import { onCluster } from './on-cluster.ts';
 import { withOutside } from './outside.ts';
 import { SERVER_FLAGS, serverOf } from './query.ts';
@@ -38,6 +39,14 @@ export const shell = onCluster({
         const isDue = interrupt(lines, prompting);
         io.stdout('\n');
         if (isDue) ask();
+      });
+      // Everything in the terminal's foreground, as kubectl and other wrappers are in its way.
+      const job = { setRawMode: (isRaw: boolean) => input.setRawMode(isRaw), stop: () => process.kill(0, 'SIGTSTP') };
+      lines.on('SIGTSTP', () => {
+        void suspend(job, systemClock, () => {
+          // What was typed is still there.
+          if (!prompting.isRunning) lines.prompt(true);
+        });
       });
       const code = await converse(prompting, lines, { ...io, ask });
       lines.close();

@@ -16,7 +16,8 @@ const FILES = [
   ...['src/simulator/admin/page'],
 ];
 /** The first Node version that has everything the code uses. */
-const ENGINES = { node: '>=22.19' };
+const [MAJOR, MINOR] = [22, 19];
+const ENGINES = { node: `>=${MAJOR}.${MINOR}` };
 
 /** Writes the package into `folder`, which it empties first. If it does not compile, throws with the compiler's messages. */
 export async function buildPackage(folder: string): Promise<void> {
@@ -52,11 +53,21 @@ async function compile(folder: string): Promise<void> {
   if (code !== 0) throw new Error(`The package does not compile:\n${stdout}${stderr}`);
 }
 
-function writeBin(folder: string, name: string): void {
+/** npm only warns of an older Node, and krew looks at none: there an import would fail, with a stack trace. */
+const CHECK = `const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < ${MAJOR} || (major === ${MAJOR} && minor < ${MINOR})) {
+  console.error(\`mooring needs Node ${MAJOR}.${MINOR} or later, this is \${process.versions.node} (\${process.execPath}): put a later one first on the PATH\`);
+  process.exit(1);
+}
+`;
+
+/** Exported for its test. */
+export function writeBin(folder: string, name: string): void {
   const path = join(folder, 'bin', name);
   mkdirSync(dirname(path), { recursive: true });
   const before = name === 'kubectl_complete-mooring' ? "process.argv.splice(2, 0, '__complete');\n" : '';
-  writeFileSync(path, `#!/usr/bin/env node\n${before}await import('../src/main.js');\n`, { mode: 0o755 });
+  const text = `#!/usr/bin/env node\n${CHECK}${before}await import('../src/main.js');\n`;
+  writeFileSync(path, text, { mode: 0o755 });
 }
 
 function manifest(): object {

@@ -71,9 +71,11 @@ test('there is colour only where it is wanted', () => {
   expect(screenOf({ color: true }).screen.paint('good', 'Ready')).toBe('\u001b[32mReady\u001b[0m');
 });
 
-test('text is cut to the width only on a terminal', () => {
-  expect(screenOf({ columns: 5 }).screen.fit('abcdefgh')).toBe('abcd…');
-  expect(screenOf({}).screen.fit('abcdefgh')).toBe('abcdefgh');
+test('text is cut to the width only on a terminal, and only if that leaves something to read', () => {
+  const text = 'a'.repeat(100);
+  expect(screenOf({ columns: 80 }).screen.fit(text)).toBe(`${'a'.repeat(79)}…`);
+  expect(screenOf({ columns: 20 }).screen.fit(text)).toBe(text);
+  expect(screenOf({}).screen.fit(text)).toBe(text);
 });
 
 test('polling ends with what is found, when time is over, and when it is told to', async () => {

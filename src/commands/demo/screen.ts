@@ -28,6 +28,8 @@ export type Meaning = 'good' | 'bad' | 'busy' | 'dim' | 'strong';
 const CODES: Readonly<Record<Meaning, string>> = { good: '32', bad: '31', busy: '33', dim: '2', strong: '1' };
 const CLEAR_LINE = '\r\u001b[K';
 const LABEL_WIDTH = 24;
+/** In a narrower window lines are better wrapped: cut, they would end before what they are about. */
+const NARROW = 60;
 
 /** Prints lines for people; without a terminal the same lines, plain. */
 export function createScreen({ write, terminal, color, columns, clock }: ScreenOptions): Screen {
@@ -44,7 +46,8 @@ export function createScreen({ write, terminal, color, columns, clock }: ScreenO
     line: (text = '') => print(text),
     heading: (text) => print(`\n${paint('strong', text)}`),
     note: (text) => print(paint('dim', text.replace(/^/gm, '      '))),
-    fit: (text) => (columns === undefined || text.length <= columns ? text : `${text.slice(0, columns - 1)}…`),
+    fit: (text) =>
+      columns === undefined || columns < NARROW || text.length <= columns ? text : `${text.slice(0, columns - 1)}…`,
     async step(label, run, describe) {
       const begin = clock.monotonic();
       show(`  ${paint('busy', '…')} ${label}`);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +8,7 @@ import { Session } from '../../database/session.ts';
 import { loneServer } from '../../simulator/lone-server.ts';
 import { createSeededRandom } from '../../simulator/seeded-random.ts';
 import { createSimulator } from '../../simulator/simulator.ts';
-import { converse, interrupt, Shell } from './shell.ts';
+import { converse, interrupt, Shell, suspend } from './shell.ts';
 
 const ADDRESS = 'server.example.com:8443';
 const LOGIN = { username: 'app', password: 'sesame' };
@@ -238,5 +239,25 @@ describe('Ctrl-C', () => {
     const { goesOn, prompts } = interrupted('');
     expect(goesOn).toBe(false);
     expect(prompts).toThrow('readline was closed');
+  });
+});
+
+describe('Ctrl-Z', () => {
+  it('stops the job with the terminal as others want it, and reads on afterwards', async () => {
+    const done: string[] = [];
+    const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} });
+    const lines = createInterface({ input, output: new PassThrough(), terminal: true });
+    const job = { setRawMode: (isRaw: boolean) => done.push(`raw: ${isRaw}`), stop: () => done.push('stop') };
+    const clock = manualClock();
+    const resumed = new Promise<void>((resolve) => {
+      lines.on('SIGTSTP', () => void suspend(job, clock, resolve));
+    });
+    input.write('match\u001a');
+    await clock.advance(50);
+    await resumed;
+    expect(done).toEqual(['raw: false', 'stop', 'raw: true']);
+    const [line] = await Promise.all([once(lines, 'line'), input.write(' $p isa person;\r')]);
+    expect(line).toEqual(['match $p isa person;']);
+    lines.close();
   });
 });

@@ -1,3 +1,4 @@
+import { type Clock, sleep } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { QueryAnswer } from '../../database/query-answer.ts';
 import type { Session } from '../../database/session.ts';
@@ -43,6 +44,27 @@ export function interrupt(prompt: Prompt, shell: Pick<Shell, 'discard' | 'giveUp
   return false;
 }
 
+/** What Ctrl-Z needs: the terminal, and the processes that it stops. */
+export interface Job {
+  setRawMode(isRaw: boolean): void;
+  stop(): void;
+}
+
+/** Long enough for a stop to begin. If there is no job control, nothing stops. */
+const STOP_MS = 50;
+
+/**
+ * Handles Ctrl-Z, and calls `resume` once the job goes on. The line editor would stop only its own process, not one that waits for it, and
+ * reads nothing more afterwards.
+ */
+export async function suspend(job: Job, clock: Clock, resume: () => void): Promise<void> {
+  job.setRawMode(false);
+  job.stop();
+  await sleep(clock, STOP_MS);
+  job.setRawMode(true);
+  resume();
+}
+
 /** An interactive session on one server: lines in, texts out. */
 export class Shell {
   readonly #session: Session;
@@ -60,6 +82,10 @@ export class Shell {
   get prompt(): string {
     const open = this.#transaction === undefined ? '' : ` (${this.#transaction.type})`;
     return this.#lines.length > 0 ? '... ' : `${this.#database}${open}> `;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
   }
 
   /** Never throws: errors are in the reply. */
