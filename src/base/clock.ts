@@ -1,3 +1,6 @@
+/** Gives other work of the process a turn. */
+export type YieldNow = () => Promise<void>;
+
 /** Time as a dependency: the system's in production, virtual in simulation. Nothing else may read time or start timers. */
 export interface Clock {
   /** Wall-clock time in milliseconds since the Unix epoch. It can jump; use `monotonic` to measure durations. */
@@ -6,8 +9,8 @@ export interface Clock {
   monotonic(): number;
   /** Calls `run` once after `delayMs` (0 or more). Returns a function that cancels it. */
   after(delayMs: number, run: () => void): () => void;
-  /** Gives other work of the process a turn. Absent: for one round of the event loop. */
-  readonly yieldNow?: () => Promise<void>;
+  /** Absent: a turn is one round of the event loop. */
+  readonly yieldNow?: YieldNow;
 }
 
 /** The longest delay that the platform's timers take; longer ones would fire at once. */

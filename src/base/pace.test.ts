@@ -5,13 +5,10 @@ import { Pace, yieldToEventLoop } from './pace.ts';
 test('Pace is due once its time has passed, and again that long after a rest', async () => {
   const clock = manualClock();
   let rests = 0;
-  const pace = new Pace(
-    clock,
-    async () => {
-      rests++;
-    },
-    5,
-  );
+  const yieldNow = async () => {
+    rests++;
+  };
+  const pace = new Pace({ ...clock, yieldNow }, 5);
   expect(pace.due).toBe(false);
   clock.advance(5);
   expect(pace.due).toBe(true);
@@ -22,7 +19,7 @@ test('Pace is due once its time has passed, and again that long after a rest', a
 test('Pace resumes those that share it one by one, each after a turn of others', async () => {
   const clock = manualClock();
   const turns: (() => void)[] = [];
-  const pace = new Pace(clock, () => new Promise((resolve) => turns.push(resolve)), 5);
+  const pace = new Pace({ ...clock, yieldNow: () => new Promise((resolve) => turns.push(resolve)) }, 5);
   const wentOn: string[] = [];
   const all = ['a', 'b', 'c'].map((name) => pace.rest().then(() => wentOn.push(name)));
   for (const expected of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
@@ -37,7 +34,7 @@ test('Pace resumes those that share it one by one, each after a turn of others',
 
 test('Pace is due sooner while somebody is in a hurry', () => {
   const clock = manualClock();
-  const pace = new Pace(clock, undefined, 5);
+  const pace = new Pace(clock, 5);
   const [endOne, endOther] = [pace.hurry(), pace.hurry()];
   expect(pace.due).toBe(false);
   clock.advance(1);

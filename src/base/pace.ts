@@ -1,7 +1,4 @@
-import type { Clock } from './clock.ts';
-
-/** Gives other work of the process a turn. */
-export type YieldNow = () => Promise<void>;
+import type { Clock, YieldNow } from './clock.ts';
 
 export const yieldToEventLoop: YieldNow = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -21,9 +18,9 @@ export class Pace {
   #hurried = 0;
   #resting: Promise<void> = Promise.resolve();
 
-  constructor(clock: Clock, yieldNow: YieldNow = clock.yieldNow ?? yieldToEventLoop, everyMs = 2) {
+  constructor(clock: Clock, everyMs = 2) {
     this.#clock = clock;
-    this.#yieldNow = yieldNow;
+    this.#yieldNow = clock.yieldNow ?? yieldToEventLoop;
     this.#everyMs = everyMs;
     this.#startedMs = clock.monotonic();
   }

@@ -1,6 +1,6 @@
 import { getHeapSpaceStatistics } from 'node:v8';
-import { type Clock, sleep } from './clock.ts';
-import { type YieldNow, yieldToEventLoop } from './pace.ts';
+import { type Clock, sleep, type YieldNow } from './clock.ts';
+import { yieldToEventLoop } from './pace.ts';
 
 /** With the image's flags for V8, young objects take up to 2 MiB, unless old ones are being marked. */
 const MUCH_BYTES = 4 * 2 ** 20;

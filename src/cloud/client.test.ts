@@ -303,7 +303,6 @@ test('CloudClient.list() reads 10,000 clusters without holding the event loop', 
   }));
   const { client } = aClient(() => ({ status: 200, body: clusters }), ['read'], {
     clock: turns.clock,
-    yieldNow: turns.yieldNow,
   });
   expect(await client.list()).toHaveLength(10_000);
   // 2 ms at most between two, and a look after each cluster.

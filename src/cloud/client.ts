@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { Pace, type YieldNow } from '../base/pace.ts';
+import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import type { HttpResponse, HttpTransport } from '../base/transport.ts';
 import { LIST_LIMITS, pagelessBody, readIfAny, readJson, shaped } from '../http/answer.ts';
@@ -45,7 +45,6 @@ export interface CloudClientOptions {
   readonly peers?: readonly CloudClient[] | undefined;
   /** As in ApiEndpoint. */
   readonly onRecovered?: (() => void) | undefined;
-  readonly yieldNow?: YieldNow | undefined;
 }
 
 /** What a List shows, as far as it makes sense. */
@@ -227,7 +226,7 @@ export class CloudClient {
   }
 
   async #readList<T>(response: HttpResponse, read: ReadElement<T>): Promise<readonly T[]> {
-    const pace = new Pace(this.#options.clock, this.#options.yieldNow);
+    const pace = new Pace(this.#options.clock);
     return (await readSplitJson(pagelessBody(response), LIST_LIMITS, pace, read)).elements;
   }
 }

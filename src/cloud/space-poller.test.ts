@@ -26,7 +26,13 @@ test('SpacePoller lets others have their turn while it takes in a long List, and
   const changed: string[] = [];
   const poller: SpacePoller = new SpacePoller(
     {
-      clock: { ...virtualClock(), monotonic: () => ++now },
+      clock: {
+        ...virtualClock(),
+        monotonic: () => ++now,
+        yieldNow: async () => {
+          if (++turns === 1) poller.learn('c-99', cluster('c-99', 'suspending'), ++now);
+        },
+      },
       random: createSeededRandom(1),
       onClusters: (ids) => changed.push(...ids),
       onListed: () => {},
@@ -35,9 +41,6 @@ test('SpacePoller lets others have their turn while it takes in a long List, and
           clusters: Array.from({ length: 100 }, (_, index) => keep(cluster(`c-${index}`, 'running'))),
           problem: undefined,
         }),
-      },
-      yieldNow: async () => {
-        if (++turns === 1) poller.learn('c-99', cluster('c-99', 'suspending'), ++now);
       },
     },
     INTERVAL_MS,

@@ -1,7 +1,7 @@
 import { backoffMs } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Packed, Packer } from '../base/collections/packer.ts';
-import { Pace, type YieldNow } from '../base/pace.ts';
+import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import { ApiError, isHeldBack } from '../http/api-error.ts';
 import { Memo } from '../http/memo.ts';
@@ -26,7 +26,6 @@ export interface SpacePollerOptions {
   readonly onClusters: (ids: ReadonlySet<string>) => void;
   /** Called when a List ended: the inventory may be new, or whether the space can be listed. */
   readonly onListed: () => void;
-  readonly yieldNow?: YieldNow | undefined;
 }
 
 /** A cluster as an answer shows it. */
@@ -241,7 +240,7 @@ export class SpacePoller {
   }
 
   async #list(): Promise<void> {
-    const { client, clock, yieldNow } = this.#options;
+    const { client, clock } = this.#options;
     const askedAt = clock.monotonic();
     const wasAway = this.isAway;
     try {
@@ -249,7 +248,7 @@ export class SpacePoller {
       const { clusters, problem } = await client.listAs(this.#listed, keep, this.#abort.signal);
       this.#isPartial = problem !== undefined;
       const changed = new Set<string>();
-      const pace = new Pace(clock, yieldNow);
+      const pace = new Pace(clock);
       const list = ++this.#lists;
       for (const cluster of clusters) {
         if (pace.due) await pace.rest();

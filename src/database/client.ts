@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { Pace, type YieldNow } from '../base/pace.ts';
+import { Pace } from '../base/pace.ts';
 import type { Random } from '../base/random.ts';
 import type { HttpResponse, HttpTimeouts, HttpTransport } from '../base/transport.ts';
 import { LIST_LIMITS, pagelessBody, readJson, readNothing, shaped } from '../http/answer.ts';
@@ -50,7 +50,6 @@ export interface ServerClientOptions {
   readonly rateLimit?: RateLimit | undefined;
   /** What the server may repeat from other clients' requests. Default: from this one's only. */
   readonly sent?: SentSecrets | undefined;
-  readonly yieldNow?: YieldNow | undefined;
 }
 
 const DEFAULT_RATE_LIMIT: RateLimit = { ratePerSecond: 100, burst: 100 };
@@ -254,7 +253,7 @@ export class ServerClient {
   }
 
   #query(operation: Operation, exchange: Exchange & { token: string }): Promise<QueryAnswer> {
-    const pace = new Pace(this.#options.clock, this.#options.yieldNow);
+    const pace = new Pace(this.#options.clock);
     return this.#call(operation, exchange, (response) => readQueryAnswer(response, pace));
   }
 
@@ -274,7 +273,7 @@ export class ServerClient {
     read: (element: unknown, where: string) => T,
   ): Promise<readonly T[]> {
     const options = { member, ...LIST_LIMITS };
-    const pace = new Pace(this.#options.clock, this.#options.yieldNow);
+    const pace = new Pace(this.#options.clock);
     const { outer, elements } = await readSplitJson(pagelessBody(response), options, pace, (bytes, index) =>
       read(parseJson(bytes), `${member}.${index}`),
     );

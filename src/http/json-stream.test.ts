@@ -147,12 +147,12 @@ test('readSplitJson() accepts any key, however long', async () => {
 test('readSplitJson() gives other work a turn between elements', async () => {
   const clock = manualClock();
   let rests = 0;
-  const rest = async () => {
+  const yieldNow = async () => {
     rests++;
   };
   const slowly = () => clock.advance(1);
   const text = JSON.stringify(Array.from({ length: 100 }, (_, index) => index));
-  await readSplitJson(streamOf([text]), LIMITS, new Pace(clock, rest, 5), slowly);
+  await readSplitJson(streamOf([text]), LIMITS, new Pace({ ...clock, yieldNow }, 5), slowly);
   expect(rests).toBe(20);
 });
 

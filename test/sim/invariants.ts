@@ -264,10 +264,11 @@ export class Invariants {
     const { clusterRef } = (specOf(object)['cloneFrom'] ?? {}) as Readonly<Record<string, unknown>>;
     const isUnsecured = clusterRef !== undefined && credentials === undefined;
     for (const cluster of this.#world.view.clusters()) {
+      const hasIt = isIdentity(createdAt, cluster);
       // Of several that were about to make it, the one that has it did.
-      if (isIdentity(createdAt, cluster) && this.#askers.has(`${cluster.createdAt} ${object.metadata.uid}`))
+      if (hasIt && this.#askers.has(`${cluster.createdAt} ${object.metadata.uid}`))
         this.#createdFor.set(cluster, object.metadata.uid);
-      if (!isIdentity(createdAt, cluster) && this.#createdFor.get(cluster) !== object.metadata.uid) continue;
+      if (!hasIt && this.#createdFor.get(cluster) !== object.metadata.uid) continue;
       // The source of a clone whose object is paused, or needs a person, does not wait for it, and may take along the login that it came with.
       if (isUnsecured && (isPaused(object.metadata) || isStatusConditionTrue(conditions, 'Stalled')))
         this.lost.lose(cluster, FACTORY.username);

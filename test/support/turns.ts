@@ -7,16 +7,12 @@ import { virtualClock } from '../../src/sandbox/virtual-clock.ts';
  */
 export function countedTurns(): {
   readonly clock: Clock;
-  readonly yieldNow: () => Promise<void>;
   readonly turns: () => number;
 } {
   let now = 0;
   let turns = 0;
-  return {
-    clock: { ...virtualClock(), monotonic: () => ++now },
-    yieldNow: async () => {
-      turns++;
-    },
-    turns: () => turns,
+  const yieldNow = async () => {
+    turns++;
   };
+  return { clock: { ...virtualClock(), monotonic: () => ++now, yieldNow }, turns: () => turns };
 }
