@@ -84,6 +84,23 @@ test('SpacePoller hurries while a followed cluster is in transition, in growing 
 });
 
 test.each([
+  ['no more often for one that is deployed soon after another', 'starting', 4_000],
+  ['sooner for one that does something else', 'updating', 750],
+])('SpacePoller lists %s', async (_, status, stepMs) => {
+  const { poller, space, lists, clock } = aPoller();
+  for (const id of ['a', 'b']) poller.follow(id);
+  space.clusters = [cluster('a', 'starting')];
+  await poller.refresh();
+  await clock.advance(20_000);
+  space.clusters = [...space.clusters, cluster('b', status)];
+  await poller.refresh();
+  lists.length = 0;
+  await clock.advance(20_000);
+  expect(Math.round(Math.min(...steps(lists)) / 100) * 100).toBeGreaterThanOrEqual(stepMs);
+  expect(lists.length > 8).toBe(status === 'updating');
+});
+
+test.each([
   ['has a server that never runs', cluster('a', 'running', { servers: [{ address: 'a:1', status: 'pending' }] })],
   ['has a status that nobody knows', cluster('a', 'a future word')],
   ['is being suspended for ever', cluster('a', 'suspending')],

@@ -6,7 +6,7 @@ import type { Random } from '../base/random.ts';
 import { ApiError, isHeldBack } from '../http/api-error.ts';
 import { Memo } from '../http/memo.ts';
 import type { ListedClusters } from './client.ts';
-import { ListSteps } from './list-steps.ts';
+import { ListSteps, type Moving } from './list-steps.ts';
 import type { Cluster } from './schema.ts';
 
 /** The part of CloudClient that is used here. */
@@ -32,8 +32,8 @@ export interface SpacePollerOptions {
 interface Seen {
   readonly packed: Packed;
   readonly createdAt: number | undefined;
-  /** Whether it is on its way to another status. */
-  readonly moving: boolean;
+  /** If it is on its way to another status, what it is doing. */
+  readonly moving: string | undefined;
 }
 
 interface Listed extends Seen {
@@ -75,7 +75,7 @@ export class SpacePoller {
   readonly #listed = new Memo<Listed>();
   #lists = 0;
   /** Since when clusters have been on their way to another status, and when there was news of them last, by the monotonic clock. */
-  readonly #moving = new Map<string, { readonly since: number; readonly newsAt: number }>();
+  readonly #moving = new Map<string, Moving & { readonly newsAt: number }>();
   /** Ids that somebody here is interested in: the poller hurries only for these. */
   readonly #followed = new Set<string>();
   /** By followed id, the cluster that was there before another one was, or none. */
@@ -285,7 +285,11 @@ export class SpacePoller {
 
   #seen(cluster: Cluster): Seen {
     const { createdAt } = cluster;
-    return { packed: this.#packer.pack(JSON.stringify(cluster)), createdAt, moving: !isSettled(cluster) };
+    return {
+      packed: this.#packer.pack(JSON.stringify(cluster)),
+      createdAt,
+      moving: isSettled(cluster) ? undefined : cluster.status,
+    };
   }
 
   /** Reports whether the cluster has changed. `seen`: undefined if there is none. `list`: the number of the List that it is from. */
@@ -309,10 +313,11 @@ export class SpacePoller {
       if (changed) known.formerAt = known.listedAt;
       if (changed || list > 0) known.listedAt = listedAt;
     }
-    if (changed && !seen?.moving) this.#moving.delete(id);
-    else if (changed) {
+    const status = seen?.moving;
+    if (changed && status === undefined) this.#moving.delete(id);
+    else if (changed && status !== undefined) {
       const newsAt = this.#options.clock.monotonic();
-      this.#moving.set(id, { since: this.#moving.get(id)?.since ?? newsAt, newsAt });
+      this.#moving.set(id, { since: this.#moving.get(id)?.since ?? newsAt, newsAt, status });
     }
     return changed;
   }
@@ -348,19 +353,18 @@ export class SpacePoller {
 
   #nextAt(): number {
     const ended = this.#endedAt ?? Number.NEGATIVE_INFINITY;
-    let next = ended + this.#pauseMs;
+    const next = ended + this.#pauseMs;
     if (this.#failures > 0 && !this.#isPartial) return next;
-    for (const since of this.#hurriedFor(ended)) next = Math.min(next, this.#steps.next(since, ended));
-    return next;
+    return Math.min(next, this.#steps.next(this.#hurriedFor(ended), ended));
   }
 
-  /** For each cluster that the space is listed for sooner, since when it has been moving. */
-  *#hurriedFor(ended: number): IterableIterator<number> {
-    for (const [id, { since, newsAt }] of this.#moving) {
+  /** The clusters that the space is listed for sooner. */
+  *#hurriedFor(ended: number): IterableIterator<Moving> {
+    for (const [id, moving] of this.#moving) {
       // The next List says no more about what the last one may have hidden.
       const isHidden = this.#isPartial && this.#clusters.get(id)?.list !== this.#lists;
-      const isStuck = ended - newsAt >= STUCK_AFTER_MS;
-      if (this.#followed.has(id) && !isHidden && !isStuck) yield since;
+      const isStuck = ended - moving.newsAt >= STUCK_AFTER_MS;
+      if (this.#followed.has(id) && !isHidden && !isStuck) yield moving;
     }
   }
 
