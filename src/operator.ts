@@ -150,13 +150,13 @@ function showInMetrics(
   connections: SpaceConnections,
   acts: () => boolean,
 ): void {
-  const gauges = new Gauges();
+  const gauges = new Gauges(() => clock.now());
   gauges.watch(DATABASE_SPACES.kind, spaces);
   gauges.watch(DATABASE_CLUSTERS.kind, clusters);
   gauges.watch(DATABASE_USERS.kind, users);
   gauges.watch(DATABASES.kind, databases);
   metrics.onScrape(() => ({
-    ...gauges.told(clock.now()),
+    ...gauges.told(),
     spaces: [...connections.all()].map(([key, { poller }]) => {
       const { listedAtMs, intervalMs } = poller;
       return { ...splitKey(key), listedAtMs, intervalMs };

@@ -8,6 +8,8 @@ import type { Untold } from './untold.ts';
 
 /** `true`: nothing is changed for the object. */
 export const PAUSED = `${GROUP}/paused`;
+/** Reason of Ready meanwhile, if there is something to change. */
+export const PAUSED_REASON = 'Paused';
 /** Any new value: the object is looked at now. */
 export const RECONCILE_AT = `${GROUP}/reconcile-at`;
 /** What to do after something was set right on a server, which nobody reports: an object that is Stalled looks there after half an hour. */

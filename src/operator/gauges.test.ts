@@ -16,7 +16,8 @@ function condition(type: string, status: string, reason: string) {
 }
 
 function theGauges(...objects: readonly KubeObject[]) {
-  const gauges = new Gauges();
+  let nowMs = NOW_MS;
+  const gauges = new Gauges(() => nowMs);
   let change: StoreChange<KubeObject> = () => {};
   gauges.watch('DatabaseCluster', {
     onChange: (handler) => {
@@ -26,7 +27,10 @@ function theGauges(...objects: readonly KubeObject[]) {
   objects.forEach((each, index) => {
     change(`shop/${index}`, undefined, each);
   });
-  return { change, told: () => gauges.told(NOW_MS) };
+  const later = (ms: number) => {
+    nowMs += ms;
+  };
+  return { change, later, told: () => gauges.told() };
 }
 
 test.each([
@@ -108,4 +112,50 @@ test('Gauges count conditions as objects come, change and go', () => {
   ]);
   change('shop/0', stalled, ready);
   expect(counts()).toEqual(['DatabaseCluster Ready True Running 2']);
+});
+
+function unready(reason: string, sinceTime = '2026-11-20T09:00:00Z', status = 'False'): KubeObject {
+  return object({}, { conditions: [{ ...condition('Ready', status, reason), lastTransitionTime: sinceTime }] });
+}
+
+const kind = 'DatabaseCluster';
+
+test('Gauges: of the objects that are unready for one reason, the one that has been for longest counts', () => {
+  const all = [unready('A'), unready('A', '2026-11-20T07:00:00Z'), unready('B', '2026-11-20T09:59:00Z', 'Unknown')];
+  const ready = object({}, { conditions: [condition('Ready', 'True', 'Running')] });
+  const { change, told } = theGauges(...all, ready, object({}, {}));
+  expect(told().unready).toEqual([
+    { kind, reason: 'A', longestMs: 3 * HOUR_MS },
+    { kind, reason: 'B', longestMs: 60_000 },
+  ]);
+  change('shop/1', all[1], ready);
+  change('shop/2', all[2], undefined);
+  expect(told().unready).toEqual([{ kind, reason: 'A', longestMs: HOUR_MS }]);
+});
+
+test('Gauges: an object stays unready, whatever the reason, and whether that is certain', () => {
+  const first = unready('A');
+  const { change, told } = theGauges(first);
+  const second = unready('B', '2026-11-20T09:30:00Z', 'Unknown');
+  change('shop/0', first, second);
+  expect(told().unready).toEqual([{ kind, reason: 'B', longestMs: HOUR_MS }]);
+  const another = { ...second, metadata: { ...second.metadata, uid: 'another' } };
+  change('shop/0', second, another);
+  expect(told().unready).toEqual([{ kind, reason: 'B', longestMs: HOUR_MS / 2 }]);
+});
+
+test.each(['Paused', 'ClusterSuspended'])('Gauges: the time that an object was %s does not count', (reason) => {
+  const [resting, going] = [unready(reason), unready('WaitingForCluster')];
+  const { change, later, told } = theGauges(resting);
+  change('shop/0', resting, unready(reason));
+  expect(told().unready).toEqual([]);
+  change('shop/0', resting, going);
+  later(60_000);
+  expect(told().unready).toEqual([{ kind, reason: 'WaitingForCluster', longestMs: 60_000 }]);
+  change('shop/0', going, unready('ServerUnavailable'));
+  expect(told().unready).toEqual([{ kind, reason: 'ServerUnavailable', longestMs: 60_000 }]);
+});
+
+test('Gauges: an object that became unready while the clock was ahead has been for no time', () => {
+  expect(theGauges(unready('A', '2038-01-01T00:00:00Z')).told().unready).toEqual([{ kind, reason: 'A', longestMs: 0 }]);
 });

@@ -36,6 +36,7 @@ const NAMES = [
   'mooring_drift_corrected_total',
   'mooring_unsecured_clusters',
   'mooring_rotation_overdue_seconds',
+  'mooring_unready_seconds',
   'mooring_leader',
   'mooring_build_info',
 ];
@@ -116,6 +117,7 @@ test('Metrics of objects and spaces show what exists now, and nothing from befor
     leader: true,
     unsecuredClusters: 3,
     rotationOverdueMs: { Toy: 90_000 },
+    unready: [{ kind: 'Toy', reason: 'Broken', longestMs: 5_500 }],
   };
   metrics.onScrape(() => state);
   const text = await metrics.text();
@@ -128,9 +130,11 @@ test('Metrics of objects and spaces show what exists now, and nothing from befor
   expect(text).toContain('mooring_leader 1\n');
   expect(text).toContain('mooring_unsecured_clusters 3\n');
   expect(text).toContain('mooring_rotation_overdue_seconds{kind="Toy"} 90\n');
-  Object.assign(state, { resources: [], spaces: [], leader: false });
+  expect(text).toContain('mooring_unready_seconds{kind="Toy",reason="Broken"} 5.5\n');
+  Object.assign(state, { resources: [], spaces: [], unready: [], leader: false });
   const after = await metrics.text();
   expect(after).not.toContain('mooring_resources{');
+  expect(after).not.toContain('mooring_unready_seconds{');
   expect(after).not.toContain('mooring_space_last_observed_timestamp_seconds{');
   expect(after).not.toContain('mooring_space_poll_interval_seconds{');
   expect(after).toContain('mooring_leader 0\n');

@@ -29,6 +29,8 @@ export interface ScrapedState {
   readonly unsecuredClusters: number;
   /** By kind: the longest time that a password has stayed after it was due to be replaced. */
   readonly rotationOverdueMs: Readonly<Record<string, number>>;
+  /** How long the object that has been unready longest has been, of those of a kind that are now unready for the same reason. */
+  readonly unready: Iterable<{ kind: string; reason: string; longestMs: number }>;
 }
 
 export function createMetrics(clock: Clock, build: { version: string; node: string }): Metrics {
@@ -76,6 +78,11 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
     'How long the most overdue password has been due to be replaced.',
     ['kind'],
   );
+  const unready = registry.gauge(
+    'mooring_unready_seconds',
+    'How long the object that has been unready longest has been.',
+    ['kind', 'reason'],
+  );
   const leader = registry.gauge('mooring_leader', '1 if this process may act.', []);
   registry.gauge('mooring_build_info', 'Always 1.', ['version', 'node']).set(build, 1);
 
@@ -103,6 +110,8 @@ export function createMetrics(clock: Clock, build: { version: string; node: stri
         leader.set(state.leader ? 1 : 0);
         unsecured.set(state.unsecuredClusters);
         for (const [kind, ms] of Object.entries(state.rotationOverdueMs)) overdue.set({ kind }, ms / 1000);
+        unready.reset();
+        for (const { longestMs, ...labels } of state.unready) unready.set(labels, longestMs / 1000);
       });
     },
   };

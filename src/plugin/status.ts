@@ -1,5 +1,5 @@
 import { isRecord } from '../base/is-record.ts';
-import { isPaused, mistakesIn } from '../kube/annotations.ts';
+import { isPaused, mistakesIn, PAUSED_REASON } from '../kube/annotations.ts';
 import { age, type Style, table } from './command-line/text.ts';
 import type { Inventory } from './inventory.ts';
 import { type Item, NOT_SEEN, nameOf, readinessOf } from './item.ts';
@@ -95,7 +95,6 @@ export function warningOf(item: Item): string | undefined {
 /** Matches a message that itself says that its object is being deleted. */
 const GOING = /^This \w+(, which)? is being deleted/;
 
-const PAUSED_REASON = 'Paused';
 /** Matches what the operator says it would do. */
 const WOULD = /^.* changes nothing, and would (.*)\. Remove the annotation to go on$/;
 

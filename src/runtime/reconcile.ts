@@ -7,7 +7,7 @@
 
 import type { Clock } from '../base/clock.ts';
 import { TransientError } from '../base/errors.ts';
-import { ABANDONED, isAbandoned, isAsked, isPaused, PAUSED, RECONCILE_AT } from '../kube/annotations.ts';
+import { ABANDONED, isAbandoned, isAsked, isPaused, PAUSED, PAUSED_REASON, RECONCILE_AT } from '../kube/annotations.ts';
 import { isConflict, isNotFound, type KubeApi, KubeError } from '../kube/api.ts';
 import { type ConditionUpdate, findStatusCondition, isStatusConditionTrue, setConditions } from '../kube/condition.ts';
 import { parseSpec, parseStatus } from '../kube/definition.ts';
@@ -330,7 +330,7 @@ function whilePaused<Spec, Status extends StatusBase, Observation, Step>(
   const message = `Paused by annotation ${PAUSED}: Mooring changes nothing${what}. Remove the annotation to go on`;
   const rest = decision.conditions === 'keep' ? (subject.status.conditions ?? []) : decision.conditions;
   return {
-    conditions: [{ type: 'Ready', status: 'Unknown', reason: 'Paused', message }, ...particulars(rest)],
+    conditions: [{ type: 'Ready', status: 'Unknown', reason: PAUSED_REASON, message }, ...particulars(rest)],
     // What is seen is still reported; a status that announces a change, which would follow at once and is not made, is not.
     ...((decision.hold && decision.requeueAfterMs === 0) || !decision.status ? {} : { status: decision.status }),
     // Going on at once with what is held back would never end, but what was seen may change.
