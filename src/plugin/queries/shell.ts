@@ -111,7 +111,7 @@ export class Shell {
       return { text: text === '' ? '' : answerText(await this.#query(text, signal)) };
     } catch (error) {
       this.#lines = [];
-      const left = running.signal.aborted ? `${this.#leftRunning()}\n` : '';
+      const left = signal.aborted ? `${this.#leftRunning(end.aborted)}\n` : '';
       return { text: `${messageOf(error)}\n${left}`, failed: true };
     } finally {
       this.#running = undefined;
@@ -124,9 +124,9 @@ export class Shell {
     return this.#running !== undefined;
   }
 
-  #leftRunning(): string {
+  #leftRunning(isEnd: boolean): string {
     const goesOn = 'The server may still be running it';
-    return this.#transaction === undefined ? `${goesOn}.` : `${goesOn}: \\rollback discards what it does.`;
+    return this.#transaction === undefined || isEnd ? `${goesOn}.` : `${goesOn}: \\rollback discards what it does.`;
   }
 
   /** Discards an unfinished query, for Ctrl-C. Reports whether there was one. */
@@ -136,8 +136,9 @@ export class Shell {
     return had;
   }
 
-  /** At the end of the input: runs what was typed last, and reports an open transaction as discarded. */
+  /** At the end of the input: runs what was typed last, and reports an open transaction as discarded. After `signal`, nothing is run. */
   async finish(signal: AbortSignal): Promise<Reply> {
+    if (signal.aborted) this.discard();
     const last = await this.line('', signal);
     const open = this.#transaction;
     // A transaction that cannot be closed ends by itself, without its changes.
