@@ -257,6 +257,23 @@ describe('Ctrl-C', () => {
     expect(await type('\\rollback', 'define entity person;')).toBe('Discarded.\n');
   });
 
+  it('ends a wait for a server that does not close the transaction: \\quit quits, \\rollback asks again', async () => {
+    const { shell, type, simulator } = aShell();
+    simulator.faults.add({ match: { operation: 'closeTransaction' }, effect: 'hang' });
+    const givenUp = (line: string) => {
+      const reply = shell.line(line, signal);
+      shell.giveUp();
+      return reply;
+    };
+    await type('\\begin read');
+    expect(await givenUp('\\rollback')).toMatchObject({
+      text: expect.stringMatching(/: it was canceled\n/),
+      failed: true,
+    });
+    expect(await type('\\begin read')).toBe('');
+    expect(await givenUp('\\quit')).toEqual({ text: '', ended: true });
+  });
+
   it('is the end if nothing was typed: nothing can be asked then', () => {
     const { goesOn, prompts } = interrupted('');
     expect(goesOn).toBe(false);

@@ -141,18 +141,18 @@ export class Shell {
     if (signal.aborted) this.discard();
     const last = await this.line('', signal);
     const open = this.#transaction;
-    // A transaction that cannot be closed ends by itself, without its changes.
     await this.end().catch(() => undefined);
     if (open === undefined || open.type === 'read') return last;
     const text = `${last.text}An open ${open.type} transaction was discarded: end it with \\commit to keep it\n`;
     return { text, failed: true };
   }
 
-  /** Discards the open transaction. */
-  async end(): Promise<void> {
+  /** Discards the open transaction. If it cannot be closed, it ends by itself, without its changes. */
+  async end(signal?: AbortSignal): Promise<void> {
     const open = this.#transaction;
     this.#transaction = undefined;
-    if (open !== undefined) await this.#session.use((client, token) => client.closeTransaction(token, open.id));
+    if (open !== undefined)
+      await this.#session.use((client, token) => client.closeTransaction(token, open.id, signal), signal);
   }
 
   async #command(line: string, signal: AbortSignal): Promise<Reply> {
@@ -181,7 +181,7 @@ export class Shell {
         return { text: answerText(await this.#oneShot(line.slice(1).trim().slice(name.length).trim(), name, signal)) };
       case 'quit':
       case 'q':
-        await this.end();
+        await this.end(signal).catch(() => undefined);
         return { text: '', ended: true };
       case 'help':
       case '?':
@@ -207,12 +207,12 @@ export class Shell {
     const open = this.#transaction;
     if (open === undefined) return { text: 'No transaction is open: \\begin read, write or schema\n', failed: true };
     if (how === 'rollback') {
-      await this.end();
+      await this.end(signal);
       return { text: 'Discarded.\n' };
     }
     if (open.type === 'read') {
       // There is nothing to keep, and servers refuse to commit it.
-      await this.end();
+      await this.end(signal);
       return { text: 'Ended: nothing was changed in it.\n' };
     }
     this.#transaction = undefined;
