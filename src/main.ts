@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { didYouMean } from './base/nearest.ts';
 import type { Command } from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
-import { commandFirst, insteadOf } from './plugin/command-line/arguments.ts';
+import { commandFirst, connectionIn, insteadOf } from './plugin/command-line/arguments.ts';
 import { UNREAD } from './plugin/command-line/exit-code.ts';
 import { VERSION } from './version.ts';
 
@@ -65,6 +65,7 @@ function notFound(message: string): string {
 }
 
 function noCommand(word: string): string {
+  if (connectionIn([word]).flags.length > 0) return 'Name a command.\nTry mooring --help.\n';
   // The value of a flag may be a token.
   const name = word.startsWith('-') ? (word.split('=')[0] ?? '') : word;
   const names = Object.entries(COMMANDS).flatMap(([each, { about }]) => (about === undefined ? [] : [each]));

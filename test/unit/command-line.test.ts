@@ -41,6 +41,11 @@ test('An unknown command is reported in two lines, with the one that was probabl
   });
 });
 
+test.each([[['--namespace', 'shop']], [['-n=shop']]])('Flags of the connection are no command: %s', async (argv) => {
+  const stderr = 'Name a command.\nTry mooring --help.\n';
+  expect(await run(process.execPath, [MOORING, ...argv])).toEqual({ code: 2, stdout: '', stderr });
+});
+
 test.each([
   { argv: ['--token=s3cret', 'status'], says: 'There is no command "--token".' },
   { argv: ['status', '--token=s3cret'], says: "Unknown option '--token'." },
