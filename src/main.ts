@@ -1,7 +1,8 @@
+import { fileURLToPath } from 'node:url';
 import { didYouMean } from './base/nearest.ts';
 import type { Command } from './commands/command.ts';
 import { COMMANDS } from './commands/table.ts';
-import { commandFirst, insteadOf } from './plugin/command-line/arguments.ts';
+import { commandFirst, connectionIn, insteadOf } from './plugin/command-line/arguments.ts';
 import { UNREAD } from './plugin/command-line/exit-code.ts';
 import { VERSION } from './version.ts';
 
@@ -37,9 +38,8 @@ async function main(): Promise<number> {
   try {
     run = await command.load();
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
-    // The image has what runs, but not the tools that build and start a control plane.
-    process.stderr.write(`mooring ${name} is not part of this installation (${error.message}): run it in a checkout\n`);
+    if (!(error instanceof Error && 'code' in error && NOT_FOUND.has(error.code))) throw error;
+    process.stderr.write(`mooring ${name} ${notFound(error.message)}\n`);
     return 1;
   }
   const code = await run(argv, {
@@ -54,7 +54,18 @@ async function main(): Promise<number> {
   return lost ?? code;
 }
 
+const NOT_FOUND: ReadonlySet<unknown> = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
+
+function notFound(message: string): string {
+  const [, missing] = /^Cannot find (?:package|module) '((?:@[^/']+\/)?[^./'][^/']*)/.exec(message) ?? [];
+  // The image has what runs, but not the tools that build and start a control plane.
+  if (missing === undefined) return `is not part of this installation (${message}): run it in a checkout`;
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  return `needs the npm package ${missing}, which is not installed: run "npm install --omit=dev" in ${root}`;
+}
+
 function noCommand(word: string): string {
+  if (connectionIn([word]).flags.length > 0) return 'Name a command.\nTry mooring --help.\n';
   // The value of a flag may be a token.
   const name = word.startsWith('-') ? (word.split('=')[0] ?? '') : word;
   const names = Object.entries(COMMANDS).flatMap(([each, { about }]) => (about === undefined ? [] : [each]));

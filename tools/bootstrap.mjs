@@ -115,8 +115,8 @@ function runAgain(node, args) {
   const atTerminal = [0, 1, 2].some((fd) => process[['stdin', 'stdout', 'stderr'][fd]].isTTY);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // A terminal sends SIGINT and SIGHUP to both processes by itself.
-      if (!atTerminal || signal === 'SIGTERM') child.kill(signal);
+      // A terminal sends SIGINT to both processes by itself. A second SIGHUP, which it may send too, changes nothing.
+      if (!atTerminal || signal !== 'SIGINT') child.kill(signal);
     });
   }
   child.on('error', (error) => fail(`Cannot start the pinned Node ${node}: ${error.message}`));

@@ -168,13 +168,13 @@ describe('the process that bootstrap leaves in between', () => {
     }
     write(
       'endless.ts',
-      `process.on('SIGTERM', () => { console.log('asked to end'); process.exit(3); });
+      `for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => { console.log('asked to end'); process.exit(3); });
 setInterval(() => {}, 1000); console.log(process.pid);`,
     );
   });
 
-  async function startEndless() {
-    const program = spawn(process.execPath, [join(root, 'tools', 'bootstrap.mjs'), 'endless.ts']);
+  async function startEndless(options: readonly string[] = []) {
+    const program = spawn(process.execPath, [...options, join(root, 'tools', 'bootstrap.mjs'), 'endless.ts']);
     const lines = createInterface(program.stdout)[Symbol.asyncIterator]();
     const nextLine = async () => (await lines.next()).value as string | undefined;
     const pid = Number(await nextLine());
@@ -188,6 +188,13 @@ setInterval(() => {}, 1000); console.log(process.pid);`,
     program.kill('SIGTERM');
     expect(await nextLine()).toBe('asked to end');
     expect(await exited).toEqual([3, null]);
+  });
+
+  test('passes a SIGHUP on at a terminal, too, as not only the terminal may send it', async () => {
+    write('terminal.mjs', 'process.stdin.isTTY = true;');
+    const { program, nextLine } = await startEndless(['--import', join(root, 'terminal.mjs')]);
+    program.kill('SIGHUP');
+    expect(await nextLine()).toBe('asked to end');
   });
 
   test('is not outlived, even when it is killed outright', async () => {

@@ -36,10 +36,10 @@ export function createKubeClients(connection: KubeConnection, given: Given, watc
   };
 }
 
-/** Throws if the certificates or the key make no connection. */
-export function kubeTransport({ tls }: Pick<KubeConnection, 'tls'>, connections: number) {
+/** Throws if the certificates or the key make no connection. `proxyAnswerMs`: as for `createUndiciTransport`. */
+export function kubeTransport({ tls }: Pick<KubeConnection, 'tls'>, connections: number, proxyAnswerMs?: number) {
   try {
-    return createUndiciTransport({ ...tls, connections });
+    return createUndiciTransport({ ...tls, connections, proxyAnswerMs });
   } catch (error) {
     const message = `The certificates or the key for the API server cannot be used: ${messageOf(error)}`;
     throw new Error(message, { cause: error });

@@ -132,7 +132,7 @@ async function connected(
     tell,
     signal: io.signal,
   });
-  const transport = kubeTransport(connection, CONNECTIONS);
+  const transport = kubeTransport(connection, CONNECTIONS, limitMs);
   try {
     const api = createKubeClient({
       server: connection.server,

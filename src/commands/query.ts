@@ -66,6 +66,8 @@ export const query = onCluster({
       return session
         .use((client, token) => client.oneShotQuery(token, request, io.signal), io.signal)
         .catch((error: unknown) => {
+          if (io.signal.aborted)
+            io.stderr(`The server may still be running it${type === 'read' ? '' : ', and keep what it changes'}.\n`);
           throw withTypeHelp(error, text, type, (needed) => `add --type=${needed}`);
         });
     });

@@ -113,6 +113,15 @@ test('a proxy that did not answer holds up later requests for no longer than a c
   expect(asked.length).toBe(2);
 }, 15_000);
 
+test('a proxy gets as long to connect as it is given', async () => {
+  const { port } = await bench(undefined, () => true);
+  const proxy = `http://me:sesame@127.0.0.1:${port}`;
+  const transport = createUndiciTransport({ ca: FIRST.cert, proxy, proxyAnswerMs: 100 });
+  onTestFinished(() => transport.close());
+  const request = { method: 'GET', url: 'https://127.0.0.1:6443/', timeouts: { totalMs: 4_000 } } as const;
+  await expect(transport(request)).rejects.toThrow(/Headers Timeout/);
+});
+
 test('requests connect side by side to a proxy that is reached by TLS, too', async () => {
   const REQUESTS = 3;
   const connected = Promise.withResolvers<void>();

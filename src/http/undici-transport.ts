@@ -32,6 +32,8 @@ export interface UndiciTransportOptions {
   readonly insecureSkipVerify?: boolean | undefined;
   /** URL of the proxy for everything, with its login if it has one. `guard` and `lookup` have no say in where the proxy connects. */
   readonly proxy?: string | undefined;
+  /** How long the proxy may take to connect; 0: as long as the request that needs it. Default: 5 s. */
+  readonly proxyAnswerMs?: number | undefined;
   /** Names the client in each request that does not name one itself. */
   readonly userAgent?: string | undefined;
   /** Maximum number of connections per origin. */
@@ -86,7 +88,13 @@ export function createUndiciTransport(
     const settings = settingsOf(options, proofs);
     return proxy === undefined
       ? new Agent({ ...pool, connect: connectorOf(options, settings) })
-      : proxyAgent({ ...pool, uri: proxy, requestTls: settings, connectTimeout: CONNECT_TIMEOUT_MS });
+      : proxyAgent({
+          ...pool,
+          uri: proxy,
+          requestTls: settings,
+          connectTimeout: CONNECT_TIMEOUT_MS,
+          answerTimeout: options.proxyAnswerMs ?? CONNECT_TIMEOUT_MS,
+        });
   });
 
   const transport: HttpTransport = async (request) => {

@@ -34,7 +34,9 @@ export const buildConnector: typeof undici.buildConnector = require('undici/lib/
  * Loads what it needs only if there is a proxy. Never speaks HTTP/2 with the proxy itself. All goes through CONNECT, without TLS, too:
  * whatever the proxy says then is its own word, and never taken for that of the server.
  */
-export function proxyAgent(options: undici.ProxyAgent.Options & { readonly connectTimeout: number }): Dispatcher {
+export function proxyAgent(
+  options: undici.ProxyAgent.Options & { readonly connectTimeout: number; readonly answerTimeout: number },
+): Dispatcher {
   const ProxyAgent: typeof undici.ProxyAgent = require('undici/lib/dispatcher/proxy-agent.js');
   const Pool: typeof undici.Pool = require('undici/lib/dispatcher/pool.js');
   const ask: AskForTunnel = require('undici/lib/api/api-connect.js');
@@ -53,7 +55,7 @@ export function proxyAgent(options: undici.ProxyAgent.Options & { readonly conne
         (...[error, socket]) => (error === null ? callback(null, socket) : callback(proxyFailure(error), null)),
       );
     // undici waits five minutes for the answer to CONNECT, whatever becomes of the request that needs the tunnel.
-    const limits = { headersTimeout: options.connectTimeout, allowH2: false };
+    const limits = { headersTimeout: options.answerTimeout, allowH2: false };
     // undici's index adds `connect` to every dispatcher.
     return Object.assign(new Pool(origin, { ...given, ...limits, connect: connector }), { connect });
   };

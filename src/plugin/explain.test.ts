@@ -351,6 +351,11 @@ describe('reasonHelp()', () => {
     expect(reasonHelp('DatabaseCluster', 'SpaceNotFound')?.chapter).toBe('Waiting for something else');
   });
 
+  it('advises another clone only where there is a clone', () => {
+    const { remedy } = reasonHelp('DatabaseCluster', 'DefaultLoginRefused') ?? {};
+    expect(remedy).toContain('if this is a clone, make another one');
+  });
+
   it('has nothing for a word that is not in the document', () => {
     expect(reasonHelp('DatabaseCluster', 'NoSuchReason')).toBeUndefined();
     expect(reasonHelp('DatabaseCluster', 'Ready', rowsIn(''))).toBeUndefined();

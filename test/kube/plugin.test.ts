@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_VERSION } from '../../src/base/group.ts';
-import { adminKubeconfig, applyYaml, mustKubectl } from '../support/control-plane.ts';
+import { adminKubeconfig, applyYaml, mustKubectl, waitUntil } from '../support/control-plane.ts';
 import { cluster, type Manifest, user, wholeSpace } from '../support/manifests.ts';
 import { MooringProcess } from '../support/mooring.ts';
 import { type OperatorBench, startBench, type TestContext } from '../support/operator-bench.ts';
@@ -194,6 +194,15 @@ describe.concurrent('kubectl mooring', { timeout: 180_000 }, () => {
     expect(await mooring(site.namespace, ['query', 'orders', write, '--type', 'write'])).toMatchObject({ code: 0 });
     const { stdout } = await mooring(site.namespace, ['query', 'orders', 'match $p isa person, has name $n;']);
     expect(stdout).toContain('Ada');
+    // It never answers, and Ctrl-C ends the wait.
+    const { faults } = site.cloud.simulator;
+    faults.add({ match: { operation: 'query' }, effect: 'hang', times: 1 });
+    const args = ['query', 'orders', write, '--type=write', '--kubeconfig', adminKubeconfig(), '-n', site.namespace];
+    await using hung = new MooringProcess(args);
+    await waitUntil(() => faults.list().length === 0, { what: 'the server is asked' });
+    hung.kill('SIGINT');
+    expect(await hung.exit()).toBe(130);
+    expect(hung.output).toBe('The server may still be running it, and keep what it changes.\nInterrupted.\n');
     const input =
       "\\begin write\ninsert $p isa person, has name 'Eve';\n\n\\rollback\nmatch $p isa person;\n\n\\quit\n";
     const typed = await mooring(site.namespace, ['shell', 'orders'], { input });

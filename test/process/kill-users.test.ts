@@ -62,6 +62,7 @@ test('a client can always sign in with the password of the Secret or the next on
   const found: Found = { signIns: 0, withNext: 0, failures: [] };
   for (const { username, what, nth, when } of ROTATIONS) {
     const client = watch(site, username, found);
+    onTestFinished(() => client.end());
     const { password: former } = (await site.secret(`${username}-connection`))?.data ?? {};
     trap.set(what, nth, when);
     await site.annotate(username, { 'mooring.dev/rotate-at': '1' }, 'DatabaseUser');

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, cpSync, existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { COMMANDS } from '../../src/commands/table.ts';
 import { run } from '../../tools/control-plane/run.ts';
 
@@ -39,6 +41,11 @@ test('An unknown command is reported in two lines, with the one that was probabl
   });
 });
 
+test.each([[['--namespace', 'shop']], [['-n=shop']]])('Flags of the connection are no command: %s', async (argv) => {
+  const stderr = 'Name a command.\nTry mooring --help.\n';
+  expect(await run(process.execPath, [MOORING, ...argv])).toEqual({ code: 2, stdout: '', stderr });
+});
+
 test.each([
   { argv: ['--token=s3cret', 'status'], says: 'There is no command "--token".' },
   { argv: ['status', '--token=s3cret'], says: "Unknown option '--token'." },
@@ -48,6 +55,18 @@ test.each([
   expect(stderr).toContain(`${says} kubectl has --token: here, write it into a context of a kubeconfig\nTry`);
   expect(stderr).not.toContain('s3cret');
   expect(code).toBe(2);
+});
+
+test('A copy without its npm packages says which one is missing, and how to install them', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bare-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  for (const name of ['src', 'package.json']) cpSync(join(root, name), join(folder, name), { recursive: true });
+  expect(await run(process.execPath, [join(folder, 'src/main.ts'), 'status'])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `mooring status needs the npm package zod, which is not installed: run "npm install --omit=dev" in ${folder}/\n`,
+  });
 });
 
 test('Flags of the connection may come before the command', async () => {

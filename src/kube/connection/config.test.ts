@@ -41,10 +41,13 @@ const certificateOf = ({ tls }: KubeConnection) =>
 
 const trustedBy = ({ tls: { ca } }: KubeConnection) => (typeof ca === 'function' ? ca() : ca);
 
+/** Where a certificate begins. Nothing here reads further. */
+const CA = '-----BEGIN CERTIFICATE-----';
+
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 test('loadKubeConnection() reads server, namespace, certificates and token', async () => {
-  const cluster = { 'certificate-authority-data': base64('CA'), 'tls-server-name': 'kubernetes' };
+  const cluster = { 'certificate-authority-data': base64(CA), 'tls-server-name': 'kubernetes' };
   const user = { token: 'abc', 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY') };
   await withKubeconfig({ cluster, user, context: { namespace: 'shop' } }, async (path) => {
     const connection = await loadKubeConnection(virtualClock(), path);
@@ -54,7 +57,7 @@ test('loadKubeConnection() reads server, namespace, certificates and token', asy
       inPod: false,
       tls: { serverName: 'kubernetes', insecureSkipVerify: false },
     });
-    expect([trustedBy(connection), ...certificateOf(connection)]).toEqual(['CA', 'CERT', 'KEY']);
+    expect([trustedBy(connection), ...certificateOf(connection)]).toEqual([CA, 'CERT', 'KEY']);
     expect(await connection.authorize(false)).toMatchObject({ authorization: 'Bearer abc' });
   });
 });
@@ -67,7 +70,7 @@ test('loadKubeConnection() uses namespace default, and checks certificates unles
 });
 
 test('loadKubeConnection() refuses to trust anybody and a certificate authority at once, as kubectl does', async () => {
-  const cluster = { 'insecure-skip-tls-verify': true, 'certificate-authority-data': base64('CA') };
+  const cluster = { 'insecure-skip-tls-verify': true, 'certificate-authority-data': base64(CA) };
   await withKubeconfig({ cluster }, async (path) => {
     await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow(
       /^Cluster "main" of kubeconfig \S+ has both insecure-skip-tls-verify and a certificate authority: leave one out$/,
@@ -78,6 +81,24 @@ test('loadKubeConnection() refuses to trust anybody and a certificate authority 
     async (path) => {
       expect(await loadKubeConnection(virtualClock(), path)).toMatchObject({ server: 'http://127.0.0.1:8001' });
     },
+  );
+});
+
+test('loadKubeConnection() names the field of a certificate authority that is none', async () => {
+  const refusal = async (cluster: object) => {
+    let message: unknown;
+    await withKubeconfig({ cluster }, async (path, folder) => {
+      await writeFile(join(folder, 'ca.crt'), 'not PEM');
+      message = await loadKubeConnection(virtualClock(), path).catch(String);
+    });
+    return message;
+  };
+  // Encoded twice.
+  expect(await refusal({ 'certificate-authority-data': base64(base64(CA)) })).toMatch(
+    /Cluster "main" of kubeconfig \S+: certificate-authority-data holds no certificate: /,
+  );
+  expect(await refusal({ 'certificate-authority': 'ca.crt' })).toMatch(
+    /the file in certificate-authority holds no certificate: it must be PEM$/,
   );
 });
 
@@ -229,10 +250,10 @@ test('loadKubeConnection() signs in with the username and the password that the 
 });
 
 test('loadKubeConnection() needs no user, but one that a context names must exist', async () => {
-  const cluster = { 'certificate-authority-data': base64('CA') };
+  const cluster = { 'certificate-authority-data': base64(CA) };
   await withKubeconfig({ cluster, context: { user: undefined } }, async (path) => {
     const connection = await loadKubeConnection(virtualClock(), path);
-    expect([trustedBy(connection), await connection.authorize(false)]).toEqual(['CA', {}]);
+    expect([trustedBy(connection), await connection.authorize(false)]).toEqual([CA, {}]);
   });
   await withKubeconfig({ cluster, context: { user: 'you' } }, async (path) => {
     await expect(loadKubeConnection(virtualClock(), path)).rejects.toThrow('names user "you": there is none');
@@ -372,7 +393,7 @@ test('loadKubeConnection() runs an exec plugin from the folder of the kubeconfig
   const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', interactiveMode: 'Never' };
   const told = async (provideClusterInfo: boolean, skips = false) => {
     let info: unknown;
-    const cluster = skips ? { 'insecure-skip-tls-verify': true } : { 'certificate-authority-data': base64('CA') };
+    const cluster = skips ? { 'insecure-skip-tls-verify': true } : { 'certificate-authority-data': base64(CA) };
     await withKubeconfig({ cluster, user: { exec: { ...exec, provideClusterInfo } } }, async (path, folder) => {
       const script = `#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" > ${folder}/info\n${credential('abc')}\n`;
       await writeFile(join(folder, 'plugin'), script, { mode: 0o700 });
@@ -384,7 +405,7 @@ test('loadKubeConnection() runs an exec plugin from the folder of the kubeconfig
   };
   const { apiVersion } = exec;
   expect(await told(false)).toEqual({ kind: 'ExecCredential', apiVersion, spec: { interactive: false } });
-  const cluster = { server: 'https://api.test:6443', 'certificate-authority-data': base64('CA') };
+  const cluster = { server: 'https://api.test:6443', 'certificate-authority-data': base64(CA) };
   expect(await told(true)).toEqual({ kind: 'ExecCredential', apiVersion, spec: { interactive: false, cluster } });
   expect(await told(true, true)).toMatchObject({ spec: { cluster: { 'insecure-skip-tls-verify': true } } });
 });
@@ -401,13 +422,13 @@ test('loadKubeConnection() gives an exec plugin its arguments and variables, and
     },
   };
   await withKubeconfig({ cluster: { 'certificate-authority': 'ca.crt' }, user }, async (path, folder) => {
-    await writeFile(join(folder, 'ca.crt'), 'CA');
+    await writeFile(join(folder, 'ca.crt'), CA);
     const script = `#!/bin/sh\nprintf '%s\\n' "$LOGIN_PROFILE: $*" "$KUBERNETES_EXEC_INFO" > ${folder}/info\n${credential('abc')}\n`;
     await writeFile(join(folder, 'plugin'), script, { mode: 0o700 });
     await loadKubeConnection(virtualClock(), path);
     const [given, info = ''] = (await readFile(join(folder, 'info'), 'utf8')).split('\n');
     expect(given).toBe('work: login --quiet');
-    expect(JSON.parse(info)).toMatchObject({ spec: { cluster: { 'certificate-authority-data': base64('CA') } } });
+    expect(JSON.parse(info)).toMatchObject({ spec: { cluster: { 'certificate-authority-data': base64(CA) } } });
   });
 });
 
@@ -465,11 +486,11 @@ test('loadKubeConnection() accepts a renewed client certificate as it does a tok
 
 test('loadKubeConnection() trusts a renewed certificate authority as it accepts a token: after half a minute', async () => {
   await withKubeconfig({ cluster: { 'certificate-authority': 'ca.crt' } }, async (path, folder) => {
-    await writeFile(join(folder, 'ca.crt'), 'first');
+    await writeFile(join(folder, 'ca.crt'), `${CA} first`);
     const clock = virtualClock();
     const connection = await loadKubeConnection(clock, path);
-    await writeFile(join(folder, 'ca.crt'), 'second');
-    await expectTakenUp(clock, connection, (word) => expect(trustedBy(connection)).toBe(word));
+    await writeFile(join(folder, 'ca.crt'), `${CA} second`);
+    await expectTakenUp(clock, connection, (word) => expect(trustedBy(connection)).toBe(`${CA} ${word}`));
   });
 });
 

@@ -91,6 +91,7 @@ async function loadFileConnection(
     ...headersFor(impersonations.get(currentUser()) ?? {}),
   });
   const initial = await readOptions();
+  if (server.startsWith('https://')) checkAuthority(cluster, toPem(initial.ca), source);
   let [ca, cert, key] = [toPem(initial.ca), toPem(initial.cert), toPem(initial.key)];
   const readLogin = async (refused: boolean) => {
     const options = await readOptions(refused);
@@ -121,8 +122,10 @@ function choose({ config }: Kubeconfig, context: string | undefined): void {
   config.setCurrentContext(context);
 }
 
+type Cluster = NonNullable<ReturnType<Kubeconfig['config']['getCurrentCluster']>>;
+
 /** Throws if there is no current cluster, or nobody to act as. */
-function currentCluster(config: Kubeconfig['config'], source: string) {
+function currentCluster(config: Kubeconfig['config'], source: string): Cluster {
   const cluster = config.getCurrentCluster();
   if (cluster === null) {
     const known = contextsOf(config);
@@ -140,6 +143,15 @@ function currentCluster(config: Kubeconfig['config'], source: string) {
       `Cluster "${cluster.name}" of kubeconfig ${source} has both insecure-skip-tls-verify and a certificate authority: leave one out`,
     );
   return cluster;
+}
+
+/** Throws if an authority is named that has no certificates: TLS ignores it silently, and then trusts nobody. */
+function checkAuthority({ name, caData }: Cluster, ca: string | undefined, source: string): void {
+  if (ca === undefined || /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/.test(ca)) return;
+  const holds = caData
+    ? 'certificate-authority-data holds no certificate: it must be base64 of a certificate as PEM, encoded once'
+    : 'the file in certificate-authority holds no certificate: it must be PEM';
+  throw new Error(`Cluster "${name}" of kubeconfig ${source}: ${holds}`);
 }
 
 /** Returns the URL without a login, which nothing sends: it would be logged with the URL. */

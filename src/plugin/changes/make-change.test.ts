@@ -229,7 +229,7 @@ describe('makeChange()', () => {
       expect(text).toMatch(
         call === 'get'
           ? /^Nothing was set: the API server did not answer in 5 s$/
-          : /^It is not known whether annotation mooring.dev.rotate-at was set, as the API server did not answer/,
+          : /^It is not known whether this was set, as the API server did not answer: annotation mooring.dev.rotate-at\./,
       );
     },
   );
@@ -260,6 +260,14 @@ describe('makeChange()', () => {
     expect(text).toMatch(/interrupted.*\n.*state: Suspended.*kubectl mooring status/);
   });
 
+  it('says after Ctrl-C that nothing was set if that had not begun', async () => {
+    const desk = await aDesk();
+    const api = { ...wrapped(desk.kube), get: (_: unknown, __: unknown, signal?: AbortSignal) => untilAborted(signal) };
+    const { ended } = await desk.make('suspend', { api });
+    desk.stop.abort();
+    expect(await ended).toEqual({ code: INTERRUPTED, text: 'Interrupted: nothing was set' });
+  });
+
   it('asks again when the API server does not answer for a while', async () => {
     const desk = await aDesk();
     let broken = false;
@@ -284,7 +292,7 @@ describe('makeChange()', () => {
     const { ended } = await desk.make('suspend', { api });
     expect(await ended).toEqual({
       code: 1,
-      text: expect.stringMatching(/^It is not known whether state: Suspended was set/),
+      text: expect.stringMatching(/^It is not known whether this was set, .*: state: Suspended\. Look with/),
     });
   });
 

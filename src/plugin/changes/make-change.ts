@@ -55,7 +55,8 @@ export async function makeChange(request: ChangeRequest, tools: ChangeTools): Pr
   try {
     return await setAndWait(request, { ...tools, over: AbortSignal.any([signal, overdue.signal]) });
   } catch (error) {
-    if (!(error instanceof HttpError) || signal.aborted || !overdue.signal.aborted) throw error;
+    if (signal.aborted) return { code: INTERRUPTED, text: 'Interrupted: nothing was set' };
+    if (!(error instanceof HttpError) || !overdue.signal.aborted) throw error;
     return { code: TIMED_OUT, text: `Nothing was set: the API server did not answer in ${request.timeoutMs / 1000} s` };
   } finally {
     cancel();
@@ -79,7 +80,7 @@ async function setAndWait(request: ChangeRequest, tools: Tools): Promise<ChangeE
     set = itemOf(definition, await api.patch(resourceOf(definition), ref, change.patch(value), undefined, over));
   } catch (error) {
     if (!(error instanceof HttpError) || error.kind === 'unreachable') throw error;
-    const text = `It is not known whether ${change.sets} was set, as the API server did not answer. Look with: ${status}`;
+    const text = `It is not known whether this was set, as the API server did not answer: ${change.sets}. Look with: ${status}`;
     return { code: signal.aborted ? INTERRUPTED : over.aborted ? TIMED_OUT : 1, text };
   }
   const operator = operatorWatch({ api, clock, signal: over });

@@ -196,6 +196,28 @@ describe('converse()', () => {
   });
 });
 
+describe('A signal that ends the shell', () => {
+  it('says that the server may go on with the query that ran, and discards a transaction', async () => {
+    const { shell, type, simulator } = aShell();
+    await type('\\begin schema');
+    simulator.faults.add({ match: { operation: 'queryTransaction' }, effect: 'hang', times: 1 });
+    await type('define entity person;');
+    const end = new AbortController();
+    const reply = shell.line('', end.signal);
+    end.abort();
+    expect((await reply).text).toMatch(/: it was canceled\nThe server may still be running it\.\n$/);
+    expect((await shell.finish(end.signal)).text).toBe(
+      'An open schema transaction was discarded: end it with \\commit to keep it\n',
+    );
+  });
+
+  it('runs nothing more', async () => {
+    const { shell, type } = aShell();
+    await type('match $p isa person;');
+    expect(await shell.finish(AbortSignal.abort())).toEqual({ text: '' });
+  });
+});
+
 describe('Ctrl-C', () => {
   /** At a real line editor, with this much typed. */
   function interrupted(typed: string, discards = false, runs = false) {
@@ -233,6 +255,23 @@ describe('Ctrl-C', () => {
     });
     expect(shell.giveUp()).toBe(false);
     expect(await type('\\rollback', 'define entity person;')).toBe('Discarded.\n');
+  });
+
+  it('ends a wait for a server that does not close the transaction: \\quit quits, \\rollback asks again', async () => {
+    const { shell, type, simulator } = aShell();
+    simulator.faults.add({ match: { operation: 'closeTransaction' }, effect: 'hang' });
+    const givenUp = (line: string) => {
+      const reply = shell.line(line, signal);
+      shell.giveUp();
+      return reply;
+    };
+    await type('\\begin read');
+    expect(await givenUp('\\rollback')).toMatchObject({
+      text: expect.stringMatching(/: it was canceled\n/),
+      failed: true,
+    });
+    expect(await type('\\begin read')).toBe('');
+    expect(await givenUp('\\quit')).toEqual({ text: '', ended: true });
   });
 
   it('is the end if nothing was typed: nothing can be asked then', () => {

@@ -111,7 +111,7 @@ export class Shell {
       return { text: text === '' ? '' : answerText(await this.#query(text, signal)) };
     } catch (error) {
       this.#lines = [];
-      const left = running.signal.aborted ? `${this.#leftRunning()}\n` : '';
+      const left = signal.aborted ? `${this.#leftRunning(end.aborted)}\n` : '';
       return { text: `${messageOf(error)}\n${left}`, failed: true };
     } finally {
       this.#running = undefined;
@@ -124,9 +124,9 @@ export class Shell {
     return this.#running !== undefined;
   }
 
-  #leftRunning(): string {
+  #leftRunning(isEnd: boolean): string {
     const goesOn = 'The server may still be running it';
-    return this.#transaction === undefined ? `${goesOn}.` : `${goesOn}: \\rollback discards what it does.`;
+    return this.#transaction === undefined || isEnd ? `${goesOn}.` : `${goesOn}: \\rollback discards what it does.`;
   }
 
   /** Discards an unfinished query, for Ctrl-C. Reports whether there was one. */
@@ -136,22 +136,23 @@ export class Shell {
     return had;
   }
 
-  /** At the end of the input: runs what was typed last, and reports an open transaction as discarded. */
+  /** At the end of the input: runs what was typed last, and reports an open transaction as discarded. After `signal`, nothing is run. */
   async finish(signal: AbortSignal): Promise<Reply> {
+    if (signal.aborted) this.discard();
     const last = await this.line('', signal);
     const open = this.#transaction;
-    // A transaction that cannot be closed ends by itself, without its changes.
     await this.end().catch(() => undefined);
     if (open === undefined || open.type === 'read') return last;
     const text = `${last.text}An open ${open.type} transaction was discarded: end it with \\commit to keep it\n`;
     return { text, failed: true };
   }
 
-  /** Discards the open transaction. */
-  async end(): Promise<void> {
+  /** Discards the open transaction. If it cannot be closed, it ends by itself, without its changes. */
+  async end(signal?: AbortSignal): Promise<void> {
     const open = this.#transaction;
     this.#transaction = undefined;
-    if (open !== undefined) await this.#session.use((client, token) => client.closeTransaction(token, open.id));
+    if (open !== undefined)
+      await this.#session.use((client, token) => client.closeTransaction(token, open.id, signal), signal);
   }
 
   async #command(line: string, signal: AbortSignal): Promise<Reply> {
@@ -180,7 +181,7 @@ export class Shell {
         return { text: answerText(await this.#oneShot(line.slice(1).trim().slice(name.length).trim(), name, signal)) };
       case 'quit':
       case 'q':
-        await this.end();
+        await this.end(signal).catch(() => undefined);
         return { text: '', ended: true };
       case 'help':
       case '?':
@@ -206,12 +207,12 @@ export class Shell {
     const open = this.#transaction;
     if (open === undefined) return { text: 'No transaction is open: \\begin read, write or schema\n', failed: true };
     if (how === 'rollback') {
-      await this.end();
+      await this.end(signal);
       return { text: 'Discarded.\n' };
     }
     if (open.type === 'read') {
       // There is nothing to keep, and servers refuse to commit it.
-      await this.end();
+      await this.end(signal);
       return { text: 'Ended: nothing was changed in it.\n' };
     }
     this.#transaction = undefined;
