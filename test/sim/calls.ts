@@ -50,9 +50,14 @@ async function carryOut<T>(
   world: Surroundings,
   effect: Omit<Effect, 'index'>,
   work: (attended: boolean) => Promise<T>,
-  failure: (fault: Fault) => T | undefined,
+  failure: (fault: Fault, isHeld?: boolean) => T | undefined,
   cut: (answer: T) => T = (answer) => answer,
 ): Promise<T> {
+  const spoilt = (by: Fault) => {
+    const answer = by === 'lostAnswer' ? undefined : failure(by, true);
+    if (answer === undefined) throw lost('The answer was lost');
+    return answer;
+  };
   await released(process, world);
   const fault = await world.before(process, effect);
   // Meanwhile another effect of this process may have ended it.
@@ -70,16 +75,17 @@ async function carryOut<T>(
     throw lost('The answer was lost');
   }
   await world.travel();
-  await world.held(process, effect.what, 'asked');
+  const undone = await world.held(process, effect.what, 'asked');
   if (process.isStill) await released(process, world);
   // What has left arrives although its process has ended meanwhile.
-  const answer = await settled(work(process.alive));
+  const answer = undone === undefined ? await settled(work(process.alive)) : () => spoilt(undone);
   world.after(process);
-  await world.held(process, effect.what, 'answered');
+  const unheard = await world.held(process, effect.what, 'answered');
   if (fault === 'crashAfter' || fault === 'crashTwice' || fault === 'upgrade') world.crash(process);
   if (fault === 'freeze' || fault === 'suspendMachine' || fault === 'stopMachine') world.freeze(process, fault);
   await world.travel();
   await resumed(process);
+  if (unheard !== undefined) return spoilt(unheard);
   if (fault === 'lostAnswer') throw lost('The answer was lost');
   if (fault === 'truncated') return cut(answer());
   return (fault === 'gatewayTimeout' && failure(fault)) || answer();
@@ -150,9 +156,9 @@ export function apiOf(process: Process, world: Surroundings, api: KubeApi): Kube
   const read = async <T>(work: () => Promise<T>, what?: string): Promise<T> => {
     await resumed(process);
     await world.travel();
-    if (what !== undefined) await world.held(process, what, 'asked');
+    const unseen = what === undefined ? undefined : await world.held(process, what, 'asked');
     reach();
-    if (world.fails()) kubeFailure('serverError');
+    if (unseen !== undefined || world.fails()) kubeFailure(unseen ?? 'serverError');
     const answer = await settled(work());
     if (what !== undefined) await world.held(process, what, 'answered');
     await world.travel();
@@ -295,7 +301,8 @@ export function transportOf(
         { to: 'http', what, url: request.url },
         // The sender has given up a request that lands late.
         (attended) => send(attended ? request : unattended),
-        (fault) => httpFailure(fault, request),
+        // What was sent twice on its way took effect, and meets itself.
+        (fault, isHeld) => (isHeld && fault === 'conflict' ? refusal(409) : httpFailure(fault, request)),
         (answer) => ({ ...answer, body: halfOf(answer.body) }),
       );
     }
@@ -304,8 +311,10 @@ export function transportOf(
     if (world.fails()) throw lost(`${request.method} ${origin}: ECONNRESET`);
     const fault = world.beforeRead(process, { to: 'http', what: `GET ${pathname}` });
     const pause = (ms: number) => sleep(process.clock, ms, request.signal);
-    await world.held(process, `GET ${pathname}`, 'asked');
-    const answer = await settled(fault === undefined ? send() : answerWith(fault, request, send, pause));
+    const unseen = await world.held(process, `GET ${pathname}`, 'asked');
+    const looked = () => (fault === undefined ? send() : answerWith(fault, request, send, pause));
+    const failed = unseen && httpFailure(unseen, request);
+    const answer = failed === undefined ? await settled(looked()) : () => failed;
     await world.held(process, `GET ${pathname}`, 'answered');
     await world.travel();
     await resumed(process);

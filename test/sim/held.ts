@@ -1,4 +1,5 @@
 import { sleep } from '../../src/base/clock.ts';
+import { type Fault, isWrongLogin } from './faults.ts';
 import type { Deed, Passage } from './passages.ts';
 import type { Plan } from './plan.ts';
 import type { Process, When } from './process.ts';
@@ -19,6 +20,8 @@ export interface Change {
   readonly heldMs?: number;
   /** One of the calls that follow from the change is held as well, until after the first or before it. */
   readonly alsoHeld?: 'longer' | 'shorter';
+  /** What is answered instead: the calls take turns. A call that was not answered yet then has no effect. */
+  readonly spoiltBy?: readonly Fault[];
 }
 
 /** Which call is held. Numbers begin at 1. */
@@ -35,6 +38,7 @@ const REST_MS = 60_000;
 /** Tokens and Events matter to nobody else. */
 const NO_MATTER = /^create events|\/auth$/;
 const LOOK = /^get /i;
+const MAKES = /\/(?:deploy|clone)$/;
 
 /** Holds one call of a passage, or two, and notes all its calls. */
 class Holder {
@@ -55,7 +59,7 @@ class Holder {
     world.hold = (what, when, process) => (NO_MATTER.test(what) ? undefined : this.#hold(what, when, process));
   }
 
-  #hold(what: string, when: When, process: Process): Promise<void> | undefined {
+  #hold(what: string, when: When, process: Process): Promise<Fault | undefined> | undefined {
     if (this.isOver) return this.#isChanged && when === 'answered' ? this.#holdOther(what) : undefined;
     if (when === 'asked') this.calls.push(what);
     // Others may have been made since it was asked.
@@ -65,7 +69,8 @@ class Holder {
     return this.#holdFirst(this.#held.change, what, when, process);
   }
 
-  async #holdFirst({ heldMs = HELD_MS, alsoHeld }: Change, what: string, when: When, process: Process): Promise<void> {
+  async #holdFirst(change: Change, what: string, when: When, process: Process): Promise<Fault | undefined> {
+    const { heldMs = HELD_MS, alsoHeld, spoiltBy = [] } = change;
     const { clock } = this.#world;
     this.#world.note(`held: ${what} (${when})`);
     // Answers from the same moment may not be told apart.
@@ -74,17 +79,21 @@ class Holder {
     this.#isChanged = true;
     await this.#change(process);
     await sleep(clock, this.#heldUntil - clock.monotonic());
-    this.#world.note(`goes on: ${what}`);
+    const fault = spoiltBy[(this.#held?.at ?? 0) % spoiltBy.length];
+    this.#world.note(`goes on: ${what}${fault === undefined ? '' : `  <= ${fault}`}`);
+    if (fault !== undefined && isWrongLogin({ what }, fault)) return 'serverError';
+    // A deploy that was sent twice on its way looks like somebody else's: docs/limits.md says so.
+    return fault === 'conflict' && MAKES.test(what) ? 'lostAnswer' : fault;
   }
 
-  #holdOther(what: string): Promise<void> | undefined {
+  #holdOther(what: string): Promise<undefined> | undefined {
     const { clock } = this.#world;
     const { alsoHeld } = this.#held?.change ?? {};
     const until = this.#heldUntil + (alsoHeld === 'longer' ? HELD_MS : -HELD_MS);
     const isWithin = clock.monotonic() < Math.min(this.#heldUntil, until);
     if (alsoHeld === undefined || !isWithin || ++this.others !== this.#held?.otherAt) return undefined;
     this.#world.note(`held as well: ${what}`);
-    return sleep(clock, until - clock.monotonic());
+    return sleep(clock, until - clock.monotonic()).then(() => undefined);
   }
 }
 
@@ -115,24 +124,47 @@ async function play(passage: Passage, plan: Partial<Plan>, held?: Held) {
   return { calls: holder.calls, others: holder.others, problem, trace: world.trace };
 }
 
-/** Plays the passage with each change at each of its calls. Returns what is wrong, for people, and how many were played. */
-export async function playHeld(passage: Passage, changes: readonly Change[], plan: Partial<Plan> = {}) {
+/** What changes at each call: every change, or one after the other in turn. */
+export type Choice = 'all' | 'in turn';
+
+/** Plays the passage with the changes at each of its calls. Returns what is wrong, for people, and how many were played. */
+export async function playHeld(
+  passage: Passage,
+  changes: readonly Change[],
+  plan: Partial<Plan> = {},
+  choice: Choice = 'all',
+) {
   const { calls } = await play(passage, plan);
   const wrong: string[] = [];
   let count = 0;
-  for (const change of changes)
-    for (const [index, call] of calls.entries()) {
-      if (change.when !== 'answered' && LOOK.test(call) !== (change.when === 'asked')) continue;
-      for (let [otherAt, others] = [0, 1]; otherAt < others; ) {
-        otherAt++;
-        count++;
-        const { problem, trace, ...seen } = await play(passage, plan, { change, at: index + 1, otherAt });
-        others = seen.others;
-        if (problem === undefined) continue;
-        const also = change.alsoHeld === undefined ? '' : `, and number ${otherAt} after it`;
-        const what = `${change.name}, when ${call} was ${change.when}${also}: ${problem}`;
-        wrong.push([what, ...trace.slice(-40)].join('\n  '));
-      }
+  for (const { change, call, at } of heldIn(calls, changes, choice))
+    for (let [otherAt, others] = [0, 1]; otherAt < others; ) {
+      otherAt++;
+      count++;
+      const { problem, trace, ...seen } = await play(passage, plan, { change, at, otherAt });
+      others = seen.others;
+      if (problem === undefined) continue;
+      const also = change.alsoHeld === undefined ? '' : `, and number ${otherAt} after it`;
+      const what = `${change.name}, when ${call} was ${change.when}${also}: ${problem}`;
+      wrong.push([what, ...trace.slice(-40)].join('\n  '));
     }
   return { wrong, count };
+}
+
+/** The calls to hold. A call that has no effect is held before it arrives or, unless its answer is spoilt, when it is answered. */
+function heldIn(calls: readonly string[], changes: readonly Change[], choice: Choice) {
+  const all = calls.map((call, index) => ({ call, at: index + 1 }));
+  const isHeld = ({ when, spoiltBy }: Change, call: string) =>
+    when === 'answered' ? spoiltBy === undefined || !LOOK.test(call) : LOOK.test(call) === (when === 'asked');
+  if (choice === 'all')
+    return changes.flatMap((change) =>
+      all.filter(({ call }) => isHeld(change, call)).map((held) => ({ ...held, change })),
+    );
+  const turns = [...Map.groupBy(changes, ({ when }) => when).values()];
+  return turns.flatMap((same) =>
+    all.flatMap((held) => {
+      const change = same[held.at % same.length];
+      return change !== undefined && isHeld(change, held.call) ? [{ ...held, change }] : [];
+    }),
+  );
 }

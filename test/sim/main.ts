@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { playEvery, playEveryRead } from './every.ts';
 import { FAULTS, FOR_REPLICAS, OF_SHARDS } from './faults.ts';
+import { huntHeld } from './held-hunt.ts';
 import { huntMutations, playerWith } from './mutations-main.ts';
 import { type Plan, parsePlan, textOf } from './plan.ts';
 import { playPlanned } from './planned.ts';
@@ -23,6 +24,7 @@ const USAGE = `Usage: npm run sim -- [options]
   --every [SCENARIO…] every fault at every step, of all scenarios or these
   --replicas N        with --every: N processes, of which one acts, and faults of their Lease
   --shards            with --every: two processes, or N, that share the spaces, and faults of processes and watches
+  --held [PASSAGE…]   every deed, and every way to end, while a call of these passages or all is held
   --mutations [NAME…] deliberate mistakes, each of which must be found; --update writes into the document by what
   --list              scenarios and faults
 `;
@@ -42,6 +44,7 @@ const { values, positionals } = parseArgs({
     every: { type: 'boolean' },
     replicas: { type: 'string' },
     shards: { type: 'boolean' },
+    held: { type: 'boolean' },
     mutations: { type: 'boolean' },
     update: { type: 'boolean' },
     list: { type: 'boolean' },
@@ -59,6 +62,7 @@ async function main(): Promise<boolean> {
   if (values.list === true) return list();
   if (values.mutations === true) return huntMutations(positionals, values.update === true);
   if (values.every === true) return every();
+  if (values.held === true) return held();
   const first = Number(values.seed ?? asItIs.seedOf(Date.now()));
   if (values.stories === true) return stories(first);
   if (values.plans === true) return plans(first);
@@ -117,6 +121,16 @@ async function every(): Promise<boolean> {
     total += runs;
   }
   console.log(`${total} runs, ${failures} failed`);
+  return failures === 0;
+}
+
+async function held(): Promise<boolean> {
+  let failures = 0;
+  for await (const { name, what, wrong, count } of huntHeld(positionals)) {
+    for (const each of wrong) console.log(each);
+    console.log(`${name}, ${what}: ${count} runs, ${wrong.length} failed`);
+    failures += wrong.length;
+  }
   return failures === 0;
 }
 

@@ -1,5 +1,5 @@
 import { isReady } from './scenario.ts';
-import type { Fields, Plural, Step } from './story.ts';
+import type { Fields, Handle, InTheCloud, OnAServer, Plural, Step } from './story.ts';
 import { DATABASES, SPACES, USERS } from './view.ts';
 import type { World } from './world.ts';
 
@@ -32,7 +32,14 @@ export const annotate = (of: Plural, name: string, key: string, value = '1'): St
   const annotations = { [`mooring.dev/${key}`]: value };
   return { ...now, do: 'annotate', of, name, annotations };
 };
-export const inTheCloud = (what: 'deploy' | 'replace' | 'swap', id: string): Step => ({ ...now, do: what, id });
+export const handle = (what: Handle['do'], of: Plural, name: string): Step => ({ ...now, do: what, of, name });
+export const inTheCloud = (what: InTheCloud['do'], id: string): Step => ({ ...now, do: what, id });
+export const onAServer = (what: OnAServer['do'], id: string, target: string): Step => ({
+  ...now,
+  do: what,
+  id,
+  target,
+});
 export const scribble = (name: string): Step => ({
   ...now,
   do: 'scribble',

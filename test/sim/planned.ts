@@ -79,8 +79,12 @@ export async function playPlanned(seed: number): Promise<PlannedRun> {
     if (world.invariants.violations.length > 0) break;
     compared++;
     if (plan.steps.length > 0) withSteps++;
-    const { excused, grave } = unplanned();
-    const found = [...differencesIn(said, happenedIn(world), excused), ...untoldIn(world, said, grave)];
+    const { excused, grave, followers } = unplanned();
+    const [told, happened] = [said, happenedIn(world)].map((course) => withoutOldIDs(course, followers)) as [
+      Course,
+      Course,
+    ];
+    const found = [...differencesIn(told, happened, excused), ...untoldIn(world, said, grave)];
     differences.push(...found.map((text) => `${text}\n      after ${JSON.stringify(changes)}`));
     if (found.length > 0) break;
   }
@@ -237,6 +241,18 @@ function happenedIn({ steps, view }: World): Course {
 function byObject(steps: readonly { readonly name: NodeName; readonly description: string }[]): Course['steps'] {
   const grouped = Map.groupBy(steps, ({ name }) => name);
   return new Map([...grouped].map(([name, own]) => [name, [...new Set(own.map(({ description }) => description))]]));
+}
+
+const RENAMING = /^rename cluster (".*?") to (".*?")$/;
+
+/** Of these objects, the other steps name the cluster as it is called in the end. */
+function withoutOldIDs({ steps, ends }: Course, names: ReadonlySet<NodeName>): Course {
+  const renamed = [...steps].map(([name, each]): [NodeName, readonly string[]] => {
+    const [, before = '', after = ''] = each.map((step) => RENAMING.exec(step)).find((found) => found !== null) ?? [];
+    if (!names.has(name) || before === '') return [name, each];
+    return [name, each.map((step) => (RENAMING.test(step) ? step : step.replace(before, after)))];
+  });
+  return { steps: new Map(renamed), ends };
 }
 
 /** Whether the operator only remembers what it found on a server before its cluster was suspended (`FoundRight`): a plan cannot know that. */

@@ -61,8 +61,11 @@ export interface Surroundings {
   told(process: Process, object: Pick<AnyObject, 'metadata'>): void;
   /** A write of the object's finalizers begins, or has arrived. If it never arrives, that is not the operator's fault. */
   holding(resource: Resource, ref: ObjectRef, arrived: boolean): void;
-  /** Called before a call arrives, and when its answer is about to come: resolves when it goes on. */
-  held(process: Process, what: string, when: When): Promise<void>;
+  /**
+   * Called before a call arrives, and when its answer is about to come: resolves when it goes on. Returns what is answered instead: then
+   * what has not arrived never does.
+   */
+  held(process: Process, what: string, when: When): Promise<Fault | undefined>;
   /** By the world's clock. */
   now(): number;
   /** Waits for the time that a call or an event takes on its way, by chance. */

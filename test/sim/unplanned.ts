@@ -20,6 +20,8 @@ interface Unplanned {
   readonly excused: ReadonlySet<NodeName>;
   /** Those of them for which the plan must have told all the same what destroys, and what there is to pay for. */
   readonly grave: ReadonlySet<NodeName>;
+  /** DatabaseClusters that take an id which another one leaves at the same time. What else is done to them comes before that, or after. */
+  readonly followers: ReadonlySet<NodeName>;
 }
 
 /** Called before the changes are made; what it returns is called once everything is at rest again. */
@@ -29,10 +31,11 @@ export function unplannedIn(world: World, plan: Plan, objects: Becoming): () => 
   const before = [...troubledIn(world, mistaken), ...unseenIn(world), ...leftBehindIn(objects)];
   // What was tried and refused is tried again, and who of several gets an id is not known.
   const isUntold = new Set([...failedIn(world), ...contenders.map((key) => nodeName(CLUSTERS.kind, key))]);
+  const followers = followersIn(world, objects);
   return () => {
     const excused = new Set([...before, ...rotating(world), ...troubledIn(world, mistaken)]);
     const grave = isAnySpaceWrong(world) ? [] : [...excused].filter((name) => !isUntold.has(name));
-    return { excused, grave: new Set(grave) };
+    return { excused, grave: new Set(grave), followers };
   };
 }
 
@@ -75,8 +78,23 @@ const ASSUMED = /server of cluster "(.*?)", which DatabaseCluster (\S+) takes ov
 function contendersIn(objects: Becoming): readonly string[] {
   const isCluster = (object: FakeObject | undefined): object is FakeObject => object?.['kind'] === CLUSTERS.kind;
   const clusters = [...objects.values()].filter(isCluster);
-  const byID = Map.groupBy(clusters, (object) => specOf(object)['clusterID'] ?? object.metadata.name);
+  const byID = Map.groupBy(clusters, wantedID);
   return [...byID.values()].flatMap((same) => (same.length > 1 ? same.map(keyOf) : []));
+}
+
+/** DatabaseClusters that want an id which another one has that is changed as well. */
+function followersIn({ view }: World, objects: Becoming): ReadonlySet<NodeName> {
+  const changed = view.objects().filter((object) => objects.has(nodeName(CLUSTERS.kind, keyOf(object))));
+  const isTaken = (id: unknown, by: string) =>
+    changed.some((other) => keyOf(other) !== by && statusOf(other).clusterID === id);
+  const followers = [...objects].filter(
+    ([, object]) => object?.['kind'] === CLUSTERS.kind && isTaken(wantedID(object), keyOf(object)),
+  );
+  return new Set(followers.map(([name]) => name));
+}
+
+function wantedID(object: FakeObject): unknown {
+  return specOf(object)['clusterID'] ?? object.metadata.name;
 }
 
 /** What is changed while its cluster or space is deleted: it comes before that is gone, or does not. */

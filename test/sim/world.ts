@@ -75,8 +75,8 @@ export class World {
   readonly processes: Processes;
   /** Set once a process acted after its time was over, although none of its clocks showed that. */
   haveTwoActed = false;
-  /** Holds calls, and answers to them, until it resolves. */
-  hold: ((what: string, when: When, process: Process) => Promise<void> | undefined) | undefined;
+  /** Holds calls, and answers to them, until it resolves; see `Surroundings.held`. */
+  hold: ((what: string, when: When, process: Process) => Promise<Fault | undefined> | undefined) | undefined;
   /** Chooses faults for effects that the plan does not strike. */
   chance: (() => Fault | undefined) | undefined;
   #count = 0;

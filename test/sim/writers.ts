@@ -36,6 +36,8 @@ export class Writers {
     const shard = placeInFull({ ...place, baseURL: this.#world.simulator.baseURL });
     const { number, lease = '' } = process;
     const said = `Process ${number} changes ${shard} (${effect.what})`;
+    // If somebody else took it away, the replica learns that at its next renewal. Until then no other one may have begun.
+    if (this.#world.invariants.areLeasesMeddledWith && this.#last.get(shard) === lease) return undefined;
     if (!this.#holds(lease)) return `${said} without a Lease`;
     if (!this.#claims(lease, shard)) return `${said}, and its Lease says that the space belongs to another replica`;
     const last = this.#last.get(shard) ?? lease;
