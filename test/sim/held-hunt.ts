@@ -1,6 +1,7 @@
 import { playHeld } from './held.ts';
 import { NOTHING, onLeases, spoilt, TO_CLUSTERS, TO_DATABASES, TO_USERS, whileHeld } from './held-deeds.ts';
 import * as passages from './passages.ts';
+import type { Step } from './story.ts';
 
 /** By how they are called on the command line, such as `DEPLOY`. */
 const PASSAGES = new Map(
@@ -24,9 +25,18 @@ export async function* huntHeld(names: readonly string[]) {
   }
 }
 
+/**
+ * What goes has no more than a name on a server, so whoever makes another of that name meanwhile loses it. And a request to destroy that is
+ * on its way destroys whatever has the id when it arrives.
+ */
+const DEADLY: Readonly<Record<string, ReadonlySet<Step['do']>>> = {
+  DELETE_USER: new Set<Step['do']>(['setPassword']),
+  DELETE_DATABASE: new Set<Step['do']>(['createDatabase']),
+  DESTROY: new Set<Step['do']>(['replace', 'swap']),
+  DESTROY_WITH_SPACE: new Set<Step['do']>(['replace', 'swap']),
+};
+
 function deedsIn(name: string) {
-  if (name.includes('DATABASE')) return TO_DATABASES;
-  // Whoever sets the password of a user that has just been deleted makes another one, and nothing tells them apart.
-  if (name === 'DELETE_USER') return TO_USERS.filter(([, deed]) => !deed.some((step) => step.do === 'setPassword'));
-  return name.includes('USER') ? TO_USERS : TO_CLUSTERS;
+  const deeds = name.includes('USER') ? TO_USERS : name.includes('DATABASE') ? TO_DATABASES : TO_CLUSTERS;
+  return deeds.filter(([, deed]) => !deed.some((step) => DEADLY[name]?.has(step.do)));
 }

@@ -38,6 +38,8 @@ const REST_MS = 60_000;
 /** Tokens and Events matter to nobody else. */
 const NO_MATTER = /^create events|\/auth$/;
 const LOOK = /^get /i;
+/** After these, a cluster that was made all the same looks like somebody else's: docs/limits.md says so. */
+const SAYS_NOTHING_IS_DONE: ReadonlySet<Fault> = new Set<Fault>(['conflict', 'unauthorized', 'throttled']);
 const MAKES = /\/(?:deploy|clone)$/;
 
 /** Holds one call of a passage, or two, and notes all its calls. */
@@ -82,8 +84,8 @@ class Holder {
     const fault = spoiltBy[(this.#held?.at ?? 0) % spoiltBy.length];
     this.#world.note(`goes on: ${what}${fault === undefined ? '' : `  <= ${fault}`}`);
     if (fault !== undefined && isWrongLogin({ what }, fault)) return 'serverError';
-    // A deploy that was sent twice on its way looks like somebody else's: docs/limits.md says so.
-    return fault === 'conflict' && MAKES.test(what) ? 'lostAnswer' : fault;
+    const isUntrue = when === 'answered' && fault !== undefined && SAYS_NOTHING_IS_DONE.has(fault);
+    return isUntrue && MAKES.test(what) ? 'lostAnswer' : fault;
   }
 
   #holdOther(what: string): Promise<undefined> | undefined {
