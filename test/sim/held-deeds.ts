@@ -1,7 +1,19 @@
 import { LEASES } from '../../src/kube/lease.ts';
 import type { Fault } from './faults.ts';
 import type { Change } from './held.ts';
-import { annotate, clusterRef, create, type Deed, edit, handle, inTheCloud, onAServer, remove } from './passages.ts';
+import {
+  annotate,
+  DATABASE_RIVAL,
+  type Deed,
+  edit,
+  handle,
+  inTheCloud,
+  LISTED,
+  onAServer,
+  remove,
+  rival,
+  USER_RIVAL,
+} from './passages.ts';
 import type { Process } from './process.ts';
 import { LEASE_NAMESPACE } from './strike.ts';
 
@@ -9,10 +21,6 @@ import { LEASE_NAMESPACE } from './strike.ts';
 
 type Named = readonly [name: string, deed: Deed];
 
-/** The cloud is listed, as somebody asks for a look at another cluster. */
-const LISTED = annotate('databaseclusters', 'billing', 'reconcile-at');
-const RIVAL = { clusterID: 'orders', adoptionPolicy: 'IfExists', spaceRef: { name: 'alias' } };
-const rival = create('databaseclusters', 'rival', RIVAL);
 const ofOrders = (spec: Parameters<typeof edit>[2]) => edit('databaseclusters', 'orders', spec);
 const ordersGo = remove('databaseclusters', 'orders');
 const NAMESPACE_GOES: Named = ['its namespace is to go', [{ afterMs: 0, do: 'terminate', namespace: 'shop' }]];
@@ -27,10 +35,10 @@ export const TO_CLUSTERS: readonly Named[] = [
   ['somebody else renamed it', [inTheCloud('rename', 'orders'), LISTED]],
   ['somebody else suspends it', [inTheCloud('suspend', 'orders'), LISTED]],
   ['its space is gone', [remove('databasespaces', 'production')]],
-  ['its space is gone, and another object wants it', [remove('databasespaces', 'production'), rival]],
-  ['another object wants it', [rival]],
+  ['its space is gone, and another object wants it', [remove('databasespaces', 'production'), rival('alias')]],
+  ['another object wants it', [rival('alias')]],
   ['it is to go', [ordersGo]],
-  ['it is to go, and another object wants it', [ordersGo, rival]],
+  ['it is to go, and another object wants it', [ordersGo, rival('alias')]],
   ['it is to go and to come again', [handle('recreate', 'databaseclusters', 'orders')]],
   ['its finalizer is gone', [handle('unhold', 'databaseclusters', 'orders')]],
   ['its finalizer is gone, and it goes', [handle('unhold', 'databaseclusters', 'orders'), ordersGo]],
@@ -73,10 +81,7 @@ export const TO_USERS: readonly Named[] = [
   ['somebody else sets its password', [onAServer('setPassword', 'orders', 'app')]],
   ['somebody else deletes it', [onAServer('deleteUser', 'orders', 'app')]],
   ['it rotates', [annotate('databaseusers', 'app', 'rotate-at', '2')]],
-  [
-    'another object wants it',
-    [create('databaseusers', 'web', { clusterRef, username: 'app', adoptionPolicy: 'IfExists' })],
-  ],
+  ['another object wants it', [USER_RIVAL]],
 ];
 
 export const TO_DATABASES: readonly Named[] = [
@@ -86,10 +91,7 @@ export const TO_DATABASES: readonly Named[] = [
   ['its finalizer is gone', [handle('unhold', 'databases', 'sales')]],
   ['somebody else drops it', [onAServer('dropDatabase', 'orders', 'sales')]],
   ['somebody else made one of that name', [onAServer('createDatabase', 'orders', 'sales')]],
-  [
-    'another object wants it',
-    [create('databases', 'stock', { clusterRef, databaseName: 'sales', adoptionPolicy: 'IfExists' })],
-  ],
+  ['another object wants it', [DATABASE_RIVAL]],
 ];
 
 export const NOTHING: readonly Named[] = [['nothing changed', []]];

@@ -5,7 +5,6 @@ import {
   annotate,
   CREATE_DATABASE,
   CREATE_USER,
-  create,
   DELETE_DATABASE,
   DELETE_USER,
   DEPLOY,
@@ -17,6 +16,7 @@ import {
   RENAME,
   ROTATE,
   ROTATE_USER,
+  rival,
 } from './passages.ts';
 import type { Plan } from './plan.ts';
 
@@ -61,8 +61,7 @@ const ROTATED_AGAIN: Change = { ...KILLED, deed: [annotate('databaseusers', 'app
 const twoHeld = (name: string, ...deed: Deed): readonly Change[] =>
   (['longer', 'shorter'] as const).map((alsoHeld) => ({ name, when: 'answered', deed, alsoHeld }));
 const CLUSTER_ROTATES = twoHeld('its cluster rotates', annotate('databaseclusters', 'orders', 'rotate-at'));
-const RIVAL = { clusterID: 'orders', adoptionPolicy: 'IfExists', spaceRef: { name: 'alias' } };
-const WANTED_TWICE = twoHeld('another object wants it', create('databaseclusters', 'rival', RIVAL));
+const WANTED_TWICE = twoHeld('another object wants it', rival('alias'));
 
 interface Case {
   readonly who: string;

@@ -2,31 +2,23 @@ import { expect, test } from 'vitest';
 import { type Change, playHeld } from './held.ts';
 import {
   ADOPT,
-  annotate,
   CLONE,
-  clusterRef,
-  create,
   DESTROY,
   type Deed,
   edit,
   inTheCloud,
+  LISTED,
   type Passage,
   ROTATE,
   ROTATE_USER,
   remove,
+  rival,
   scribble,
+  USER_RIVAL,
 } from './passages.ts';
 
 const TIMEOUT_MS = 300_000;
 
-/** The cloud is listed, as somebody asks for a look at another cluster. */
-const LISTED = annotate('databaseclusters', 'billing', 'reconcile-at');
-const rival = (spaceRef: string) =>
-  create('databaseclusters', 'rival', {
-    clusterID: 'orders',
-    adoptionPolicy: 'IfExists',
-    spaceRef: { name: spaceRef },
-  });
 const change = (name: string, ...deed: Deed): Change => ({ name, when: 'answered', deed });
 
 const OF_CLUSTERS: readonly Change[] = [
@@ -52,10 +44,7 @@ const OF_USERS: readonly Change[] = [
   change('its cluster is to go', remove('databaseclusters', 'orders')),
   change('it is to go', remove('databaseusers', 'app')),
   change('its Secret moves', edit('databaseusers', 'app', { connectionSecret: { name: 'web-connection' } })),
-  change(
-    'another object wants it',
-    create('databaseusers', 'web', { clusterRef, username: 'app', adoptionPolicy: 'IfExists' }),
-  ),
+  change('another object wants it', USER_RIVAL),
   { name: 'the coming password is gone', when: 'asked', deed: [scribble('app-connection')] },
 ];
 

@@ -46,7 +46,16 @@ export const scribble = (name: string): Step => ({
   name,
   patch: { data: { nextPassword: null } },
 });
-export const clusterRef = { name: 'orders' };
+const clusterRef = { name: 'orders' };
+const TAKES_OVER = { adoptionPolicy: 'IfExists' };
+/** Another object that wants the cluster of "orders". */
+export const rival = (spaceRef: string): Step =>
+  create('databaseclusters', 'rival', { clusterID: 'orders', ...TAKES_OVER, spaceRef: { name: spaceRef } });
+/** Likewise for the user, and for the database. */
+export const USER_RIVAL = create('databaseusers', 'web', { clusterRef, username: 'app', ...TAKES_OVER });
+export const DATABASE_RIVAL = create('databases', 'stock', { clusterRef, databaseName: 'sales', ...TAKES_OVER });
+/** The cloud is listed, as somebody asks for a look at another cluster. */
+export const LISTED = annotate('databaseclusters', 'billing', 'reconcile-at');
 
 const OTHERS: Deed = [create('databasespaces', 'alias'), create('databaseclusters', 'billing')];
 const WITH_ORDERS = [[...OTHERS, create('databaseclusters', 'orders', { deletionPolicy: 'Delete' })]];

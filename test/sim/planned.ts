@@ -80,10 +80,8 @@ export async function playPlanned(seed: number): Promise<PlannedRun> {
     compared++;
     if (plan.steps.length > 0) withSteps++;
     const { excused, grave, followers } = unplanned();
-    const [told, happened] = [said, happenedIn(world)].map((course) => withoutOldIDs(course, followers)) as [
-      Course,
-      Course,
-    ];
+    const told = withoutOldIDs(said, followers);
+    const happened = withoutOldIDs(happenedIn(world), followers);
     const found = [...differencesIn(told, happened, excused), ...untoldIn(world, said, grave)];
     differences.push(...found.map((text) => `${text}\n      after ${JSON.stringify(changes)}`));
     if (found.length > 0) break;
